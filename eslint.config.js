@@ -30,7 +30,10 @@ export default tseslint.config(
       'no-restricted-imports': ['error', { patterns: ['@google-cloud/*', '@grpc/*', '*/local/*'] }],
       'no-restricted-syntax': [
         'error',
-        { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: 'Take the time from the Clock port.' },
+        {
+          selector: 'NewExpression[callee.name="Date"][arguments.length=0]',
+          message: 'Take the time from the Clock port.',
+        },
       ],
     },
   },
@@ -38,9 +41,29 @@ export default tseslint.config(
     // The pure core imports nothing but itself and node:crypto for hashing.
     files: ['functions/core/**/*.ts'],
     rules: {
-      'no-restricted-imports': ['error', { patterns: ['@google-cloud/*', '@grpc/*', '../gcp/*', '../ports*', '../config*', '../log*'] }],
+      'no-restricted-imports': [
+        'error',
+        { patterns: ['@google-cloud/*', '@grpc/*', '../gcp/*', '../ports*', '../config*', '../log*'] },
+      ],
     },
   },
-  { files: ['test/**/*.ts'], rules: { '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false, allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: ['test', 'it', 'describe', 'suite', 'before', 'after', 'beforeEach', 'afterEach'] }] }] } },
+  {
+    files: ['test/**/*.ts', '**/*.test.ts'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          ignoreVoid: false,
+          allowForKnownSafeCalls: [
+            {
+              from: 'package',
+              package: 'node:test',
+              name: ['test', 'it', 'describe', 'suite', 'before', 'after', 'beforeEach', 'afterEach'],
+            },
+          ],
+        },
+      ],
+    },
+  },
   { files: ['**/*.js', '**/*.mjs'], extends: [tseslint.configs.disableTypeChecked] },
 );

@@ -19,6 +19,5 @@ await build({
   target: 'node24',
   packages: 'external',
   sourcemap: true,
-  loader: { '.sql': 'text' },
   logLevel: 'warning',
 });
