@@ -35,7 +35,7 @@ export function execute(query: Query, source: Collection | Iterable<StoredDocume
 
 function* sorted(query: Query, source: Collection | Iterable<StoredDocument>): Generator<StoredDocument> {
   const found: [Keys, StoredDocument][] = [];
-  const range = rangeOf(query, query.orders);
+  const range = cursorRange(query);
   for (const document of Symbol.iterator in source ? source : source.documents.values()) {
     if (!inScope(query, document.name) || !query.filter.matches(document)) continue;
     const keys = valuesAt(document, query.orders);
@@ -55,7 +55,7 @@ function* viaIndex(query: Query, collection: Collection): Generator<StoredDocume
     conditions.map(({ path }) => path),
     query.orders,
   );
-  const range = rangeOf(query, query.orders);
+  const range = fullRange(query);
   for (const [keys, document] of index.scan(
     conditions.map(({ value }) => value),
     range.before,
@@ -81,22 +81,27 @@ interface Range {
   readonly after: (keys: Keys) => boolean;
 }
 
-/** What the cursors and the conditions on the first order leave. */
-function rangeOf(query: Query, orders: readonly Order[]): Range {
-  const before: ((keys: Keys) => boolean)[] = [];
-  const after: ((keys: Keys) => boolean)[] = [];
-  const { startAt, endAt } = query;
-  if (startAt) before.push((keys) => position(keys, startAt, orders) < 0);
-  if (endAt) after.push((keys) => position(keys, endAt, orders) > 0);
-  const first = orders[0]!;
+/** What the cursors leave. */
+function cursorRange({ startAt, endAt, orders }: Query): Range {
+  return {
+    before: (keys) => startAt !== null && position(keys, startAt, orders) < 0,
+    after: (keys) => endAt !== null && position(keys, endAt, orders) > 0,
+  };
+}
+
+/** What the cursors and the conditions on the first order leave: with it an index is read only where it must. */
+function fullRange(query: Query): Range {
+  const cursors = cursorRange(query);
+  const before = [cursors.before];
+  const after = [cursors.after];
+  const first = query.orders[0]!;
   for (const { path, op, value } of query.filter.required) {
     const range = path.text === first.path.text ? RANGES[op] : undefined;
     if (!range) continue;
     const [low, high] = range;
-    const below = (keys: Keys) =>
-      rank(keys[0]!) < rank(value) || (rank(keys[0]!) === rank(value) && low(compare(keys[0]!, value)));
-    const above = (keys: Keys) =>
-      rank(keys[0]!) > rank(value) || (rank(keys[0]!) === rank(value) && high(compare(keys[0]!, value)));
+    const type = (keys: Keys) => rank(keys[0]!) - rank(value);
+    const below = (keys: Keys) => type(keys) < 0 || (type(keys) === 0 && low(compare(keys[0]!, value)));
+    const above = (keys: Keys) => type(keys) > 0 || (type(keys) === 0 && high(compare(keys[0]!, value)));
     before.push(first.sign === 1 ? below : above);
     after.push(first.sign === 1 ? above : below);
   }

@@ -40,6 +40,7 @@ test('the order of values is total, and canonical text is the same for equal val
 });
 
 test('text is ordered as its UTF-8 bytes', () => {
+  assert.ok(compareText('\u{ff5e}', '\u{1f600}') < 0 && compareText('\u{1f600}', '\u{ff5e}') > 0);
   const text = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(text, text, (a, b) => {
@@ -72,6 +73,17 @@ test('a sorted list equals a sorted array through any additions and removals', (
     }),
     { numRuns: 20 },
   );
+});
+
+test('a sorted list that is emptied chunk by chunk is empty and can be filled again', () => {
+  const numbers = Array.from({ length: 2000 }, (_, i) => i);
+  const list = new SortedList<number>((a, b) => a - b, numbers);
+  for (const n of numbers.slice(0, 1500)) list.remove(n);
+  assert.deepEqual([...list.from(() => false)], numbers.slice(1500));
+  for (const n of numbers) list.remove(n);
+  assert.ok(list.isEmpty);
+  list.add(7);
+  assert.deepEqual([...list.from(() => false)], [7]);
 });
 
 const field = fc.constantFrom('a', 'b').map((fieldPath) => ({ fieldPath }));

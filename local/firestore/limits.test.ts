@@ -83,6 +83,13 @@ test('nesting: 20 levels, and no array directly in an array', () => {
   assert.throws(() => storable({ a: array([array([])]) }), { code: INVALID_ARGUMENT });
 });
 
+test('stored bytes do not hold on to the request that brought them', () => {
+  const request = Buffer.alloc(1000);
+  const { a } = storable({ a: { valueType: 'bytesValue', bytesValue: request.subarray(0, 4) } });
+  request.fill(1);
+  assert.deepEqual(a, { valueType: 'bytesValue', bytesValue: Buffer.alloc(4) });
+});
+
 test('integers saturate at the bounds of int64', () => {
   const by = (increment: Value) => ({ fieldPath: 'n', transformType: 'increment', increment }) as const;
   const [max, min] = ['9223372036854775807', '-9223372036854775808'];

@@ -134,8 +134,12 @@ test('a restart keeps documents, deletes and the order of update times', async (
   });
   const size = statSync(path.join(dir, 'firestore.journal')).size;
   // A commit that was cut off while it was written, and a clock that went back.
-  appendFileSync(path.join(dir, 'firestore.journal'), Buffer.from([200, 0, 0, 0, 1, 2, 3, 4, 5]));
-  for (let restart = 0; restart < 2; restart++) {
+  const torn = [
+    Buffer.from([200, 0, 0, 0, 1, 2, 3, 4, 5]),
+    Buffer.from([8, 0, 0, 0, 1, 2, 3, 4, ...Array<number>(8).fill(127)]),
+  ];
+  for (const tail of torn) {
+    appendFileSync(path.join(dir, 'firestore.journal'), tail);
     await withFirestore({ stateDir: dir, now: () => 1e15 }, async (db) => {
       assert.ok(statSync(path.join(dir, 'firestore.journal')).size < size);
       const { docs } = await db.collection('c').get();

@@ -166,9 +166,9 @@ for (const [what, idle] of [
           async (tx) => {
             await tx.get(d);
             if (n++ === 0) {
-              for (const seconds of idle) {
+              for (const [i, seconds] of idle.entries()) {
                 now += seconds * 1e6;
-                if (seconds !== idle.at(-1)) await tx.get(d);
+                if (i < idle.length - 1) await tx.get(d);
               }
             }
             tx.set(d, { n });
