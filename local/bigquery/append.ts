@@ -103,8 +103,7 @@ export class Appends {
         for (const row of one.rows) {
           appender.appendTimestampTZ(time);
           appender.appendBigInt(BigInt(this.#nextRow++));
-          for (let index = 2; index < types.length; index++)
-            appender.appendValue(row[index - 2] ?? null, types[index]);
+          for (let index = 2; index < types.length; index++) appender.appendValue(row[index - 2] ?? null, types[index]);
           appender.endRow();
         }
         return commit;

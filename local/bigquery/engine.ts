@@ -159,7 +159,12 @@ export class Engine {
     maximumBytesBilled: number | undefined,
     { signal, beforeCommit }: RunOptions,
   ): Promise<Outcome> {
-    const interrupt = (): void => connection.interrupt();
+    // DuckDB forgets an interruption that comes just before a statement starts, so it is repeated.
+    let interruption: NodeJS.Timeout | undefined;
+    const interrupt = (): void => {
+      connection.interrupt();
+      interruption = setInterval(() => connection.interrupt(), 20);
+    };
     signal.addEventListener('abort', interrupt);
     try {
       const bytes = await countBytes(connection, this.#catalog, compiled.scans);
@@ -193,6 +198,7 @@ export class Engine {
       throw error;
     } finally {
       signal.removeEventListener('abort', interrupt);
+      clearInterval(interruption);
     }
   }
 

@@ -70,7 +70,10 @@ export class Jobs {
       );
     }
     const checked = this.#check(request);
-    const location = request.location ?? (checked instanceof BigQueryError ? undefined : checked.datasets[0]?.location) ?? this.#location;
+    const location =
+      request.location ??
+      (checked instanceof BigQueryError ? undefined : checked.datasets[0]?.location) ??
+      this.#location;
     const record: JobRecord = {
       reference: { project: request.project, id, location },
       configuration: request.configuration,
