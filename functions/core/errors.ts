@@ -30,6 +30,7 @@ export const PERMANENT_CODES = [
   'invalid_timestamp',
   'timestamp_out_of_range',
   'too_large',
+  'too_deep',
   'unsupported_encoding',
   'event_id_conflict',
   'row_refused',
