@@ -95,6 +95,8 @@ export interface QueryJob {
   readonly labels: Readonly<Record<string, string>>;
   /** The job is stopped by the warehouse after this long. */
   readonly timeoutMs: number;
+  /** The job fails before it runs when it would bill more. */
+  readonly maxBytesBilled: number;
 }
 
 export type JobState =
@@ -117,13 +119,17 @@ export interface ResultPage {
 
 /** Query jobs, by caller-chosen ids. */
 export interface Warehouse {
+  /** The warehouse's own clock. */
+  now(): Promise<Micros>;
+  /** When a table (`project.dataset.table`) was created. */
+  created(table: string): Promise<Micros>;
   /** Creates the job; `exists` when the id was used before (attach to that job). Never waits for the job. */
   start(job: QueryJob): Promise<'started' | 'exists'>;
   state(jobId: string): Promise<JobState>;
   /** Waits up to `ms` for the job to end; still running is an answer, not an error. */
   wait(jobId: string, ms: number): Promise<JobState>;
   cancel(jobId: string): Promise<void>;
-  /** Rejects with PermanentError-free TransientError `not_ready` while running; `expired` results give null. */
+  /** A page of a finished job's rows; null when the result has expired. TransientError `not_ready` while it runs. */
   page(jobId: string, token: string | null, maxRows: number): Promise<ResultPage | null>;
 }
 

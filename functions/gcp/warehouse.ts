@@ -1,0 +1,219 @@
+import { BigQuery } from '@google-cloud/bigquery';
+import { AmbiguousError, PermanentError, toError, TransientError } from '../core/errors.ts';
+import type { JobState, QueryJob, QueryParameter, ResultPage, Warehouse } from '../ports.ts';
+import type { AdapterContext } from './runtime.ts';
+
+/** Failures after which the same statement may succeed; a stopped or timed out job is not among them. */
+const CURABLE = new Set(['backendError', 'internalError', 'jobBackendError', 'jobInternalError', 'rateLimitExceeded', 'jobRateLimitExceeded', 'quotaExceeded', 'notFound', 'accessDenied', 'tableUnavailable']); // prettier-ignore
+
+interface JobResource {
+  readonly status?: {
+    readonly state?: string;
+    readonly errorResult?: { readonly reason?: string; readonly message?: string };
+  };
+  readonly statistics?: {
+    readonly totalBytesProcessed?: string;
+    readonly query?: { readonly totalBytesBilled?: string; readonly dmlStats?: { readonly insertedRowCount?: string } };
+  };
+}
+
+interface QueryResults {
+  readonly jobComplete?: boolean;
+  readonly schema?: { readonly fields?: readonly { readonly name: string }[] };
+  readonly rows?: readonly { readonly f: readonly { readonly v: string | null }[] }[];
+  readonly pageToken?: string;
+}
+
+interface HttpError {
+  readonly code?: number | string;
+  readonly errors?: readonly { readonly reason?: string }[];
+}
+
+function parameter(name: string, { type, value }: QueryParameter): object {
+  const text = value === null ? null : type === 'TIMESTAMP' ? timestampText(Number(value)) : String(value);
+  return { name, parameterType: { type }, parameterValue: { value: text } };
+}
+
+/** Epoch microseconds as BigQuery takes a TIMESTAMP parameter. */
+function timestampText(micros: number): string {
+  const seconds = Math.floor(micros / 1e6);
+  const fraction = String(micros - seconds * 1e6).padStart(6, '0');
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')}.${fraction}+00:00`;
+}
+
+/** Query jobs of BigQuery through its REST API. */
+export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
+  const host = config.bigqueryHost;
+  const endpoint = host === null ? undefined : host.startsWith('http') ? host : `http://${host}`;
+  const client = new BigQuery({
+    projectId: config.projectId,
+    ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }),
+  });
+  const { location } = config;
+
+  /** One REST call within `ms`. The effect of a call that failed without an HTTP status is unknown. */
+  async function call<T>(
+    method: 'GET' | 'POST',
+    uri: string,
+    options: { qs?: object; json?: object },
+    ms = config.portDeadline / 1000,
+  ): Promise<T> {
+    const deadline = new AbortController();
+    const answer = new Promise<T>((resolve, reject) => {
+      client.request({ method, uri, ...options }, (error: Error | null, body: unknown) => {
+        if (error === null) resolve(body as T);
+        else reject(error);
+      });
+    });
+    const late = clock.sleep(ms, deadline.signal).then(() => {
+      throw new AmbiguousError(`${method} ${uri} took longer than ${ms} ms`);
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      deadline.abort();
+      late.catch(() => undefined);
+      answer.catch(() => undefined);
+    }
+  }
+
+  const status = (error: unknown) => Number((error as HttpError).code);
+  const reason = (error: unknown) => (error as HttpError).errors?.[0]?.reason;
+
+  /** The kind of a failed call. */
+  function classify(thrown: unknown, what: string): Error {
+    const error = toError(thrown);
+    if (error instanceof AmbiguousError) return error;
+    const code = status(error);
+    if (code === 429 || (code === 403 && /rateLimit|quota/i.test(reason(error) ?? '')))
+      return new TransientError('overloaded', `${what}: ${error.message}`, error);
+    if (code >= 400 && code < 500) return new PermanentError('row_refused', `${what}: ${error.message}`, error);
+    return new AmbiguousError(`${what}: ${error.message}`, error);
+  }
+
+  async function getJob(id: string): Promise<JobState> {
+    try {
+      return jobState(await call<JobResource>('GET', `/jobs/${id}`, { qs: { location } }));
+    } catch (error) {
+      if (status(error) === 404) return { state: 'absent' };
+      throw classify(error, `state of job ${id}`);
+    }
+  }
+
+  return {
+    async now() {
+      try {
+        const answer = await call<QueryResults>('POST', '/queries', {
+          json: {
+            query: 'SELECT UNIX_MICROS(CURRENT_TIMESTAMP()) AS now',
+            useLegacySql: false,
+            location,
+            timeoutMs: 9000,
+          },
+        });
+        const text = answer.rows?.[0]?.f[0]?.v;
+        if (text == null) throw new TransientError('not_ready', "BigQuery's clock did not answer in time");
+        return Number(text);
+      } catch (error) {
+        throw error instanceof TransientError ? error : classify(error, "BigQuery's clock");
+      }
+    },
+
+    async created(table) {
+      const [project, dataset, name] = table.split('.');
+      try {
+        const answer = await call<{ creationTime: string }>(
+          'GET',
+          `/projects/${project}/datasets/${dataset}/tables/${name}`,
+          { qs: { fields: 'creationTime' } },
+        );
+        return Number(answer.creationTime) * 1000;
+      } catch (error) {
+        throw classify(error, `table ${table}`);
+      }
+    },
+
+    async start(job: QueryJob) {
+      const json = {
+        jobReference: { projectId: config.projectId, jobId: job.jobId, location },
+        configuration: {
+          labels: job.labels,
+          jobTimeoutMs: String(job.timeoutMs),
+          query: {
+            query: job.sql,
+            useLegacySql: false,
+            maximumBytesBilled: String(job.maxBytesBilled),
+            parameterMode: 'NAMED',
+            queryParameters: Object.entries(job.parameters).map(([name, value]) => parameter(name, value)),
+          },
+        },
+      };
+      try {
+        await call('POST', '/jobs', { json });
+        return 'started';
+      } catch (error) {
+        if (status(error) === 409) return 'exists';
+        throw classify(error, `job ${job.jobId}`);
+      }
+    },
+
+    state: getJob,
+
+    async wait(id, ms) {
+      try {
+        const qs = { location, maxResults: 0, timeoutMs: ms };
+        const answer = await call<QueryResults>('GET', `/queries/${id}`, { qs }, ms + config.portDeadline / 1000);
+        if (answer.jobComplete !== true) return { state: 'running' };
+      } catch (error) {
+        // A failed job is reported as a failed call; its own state tells the reason.
+        if (error instanceof AmbiguousError) throw error;
+      }
+      return getJob(id);
+    },
+
+    async cancel(id) {
+      try {
+        await call('POST', `/jobs/${id}/cancel`, { qs: { location } });
+      } catch (error) {
+        if (status(error) !== 404) throw classify(error, `cancelling job ${id}`);
+      }
+    },
+
+    async page(id, token, maxRows): Promise<ResultPage | null> {
+      const qs = {
+        location,
+        maxResults: maxRows,
+        timeoutMs: 0,
+        'formatOptions.useInt64Timestamp': true,
+        ...(token === null ? {} : { pageToken: token }),
+      };
+      let answer: QueryResults;
+      try {
+        answer = await call<QueryResults>('GET', `/queries/${id}`, { qs });
+      } catch (error) {
+        const code = status(error);
+        if (code === 404 || code === 410) return null;
+        throw classify(error, `result of job ${id}`);
+      }
+      if (answer.jobComplete === false) throw new TransientError('not_ready', `job ${id} still runs`);
+      const names = (answer.schema?.fields ?? []).map((field) => field.name);
+      const rows = (answer.rows ?? []).map((row) => Object.fromEntries(row.f.map((cell, i) => [names[i]!, cell.v])));
+      return { rows, next: answer.pageToken ?? null };
+    },
+  };
+}
+
+function jobState(job: JobResource): JobState {
+  if (job.status?.state !== 'DONE') return { state: 'running' };
+  const failure = job.status.errorResult;
+  if (failure !== undefined) {
+    const reason = failure.reason ?? 'unknown';
+    return { state: 'failed', reason, message: failure.message ?? reason, curable: CURABLE.has(reason) };
+  }
+  return {
+    state: 'done',
+    bytesProcessed: Number(job.statistics?.totalBytesProcessed ?? 0),
+    bytesBilled: Number(job.statistics?.query?.totalBytesBilled ?? 0),
+    insertedRows: Number(job.statistics?.query?.dmlStats?.insertedRowCount ?? 0),
+  };
+}
