@@ -74,7 +74,7 @@ export class FakeWarehouse {
   }
 
   #execute(job: QueryJob): Job['rows'] {
-    switch (job.labels['codaflow_step']) {
+    switch (job.labels['codaflow_step'] ?? '') {
       case 'probe': {
         const days = new Map<number, number>();
         for (const { row } of this.#reads(job)) days.set(dayOf(row), (days.get(dayOf(row)) ?? 0) + 1);
