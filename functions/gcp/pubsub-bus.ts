@@ -1,0 +1,90 @@
+import { PubSub, type PublishOptions, type Topic } from '@google-cloud/pubsub';
+import type { Config } from '../config.ts';
+import { toError } from '../core/errors.ts';
+import type { Bus, Message, TopicName } from '../ports.ts';
+import type { AdapterContext } from './runtime.ts';
+import { fromStatus, withDeadline } from './status.ts';
+
+/** Publishes through Google's client, which puts the messages of one moment into one request. */
+export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
+  const client = new PubSub({
+    projectId: config.projectId,
+    ...(config.pubsubHost === null ? {} : { apiEndpoint: config.pubsubHost, emulatorMode: true }),
+  });
+  const deadlineMs = config.portDeadline / 1000;
+  const topics = new Map<string, Topic>();
+
+  const topicOf = (name: string): Topic => {
+    let topic = topics.get(name);
+    if (topic === undefined) {
+      topic = client.topic(name, publishOptions(deadlineMs));
+      topics.set(name, topic);
+    }
+    return topic;
+  };
+
+  return {
+    async publish(topicName, messages) {
+      const name = resolveTopic(topicName, config);
+      const topic = topicOf(name);
+      const results = await Promise.all(messages.map((message) => publishOne(topic, message, name, deadlineMs)));
+      // After a failure the client refuses later messages of the same ordering key until it is told to go on.
+      const stopped = new Set(messages.filter((_, index) => results[index] instanceof Error).map(orderingKeyOf));
+      for (const key of stopped) if (key !== undefined) topic.resumePublishing(key);
+      return results;
+    },
+  };
+}
+
+function orderingKeyOf(message: Message): string | undefined {
+  return message.orderingKey;
+}
+
+async function publishOne(topic: Topic, message: Message, name: string, deadlineMs: number): Promise<string | Error> {
+  try {
+    const published = topic.publishMessage({
+      data: typeof message.data === 'string' ? Buffer.from(message.data) : message.data,
+      attributes: { ...message.attributes },
+      ...(message.orderingKey === undefined ? {} : { orderingKey: message.orderingKey }),
+    });
+    // The client's own timeout comes first; this one is for calls that hang in it.
+    return await withDeadline(published, deadlineMs + 1000, `publish to ${name}`);
+  } catch (error) {
+    return fromStatus(toError(error), `publish to ${name}`, 'message_refused');
+  }
+}
+
+function publishOptions(deadlineMs: number): PublishOptions {
+  return {
+    // A message waits for others only within one turn: groups of requests have been formed before.
+    batching: { maxMilliseconds: 1, maxMessages: 1000, maxBytes: 4 * 2 ** 20 },
+    messageOrdering: true,
+    gaxOpts: {
+      timeout: deadlineMs,
+      retry: {
+        retryCodes: [8, 10, 13, 14],
+        backoffSettings: {
+          initialRetryDelayMillis: 100,
+          retryDelayMultiplier: 2,
+          maxRetryDelayMillis: 1000,
+          initialRpcTimeoutMillis: deadlineMs / 2,
+          rpcTimeoutMultiplier: 1,
+          maxRpcTimeoutMillis: deadlineMs,
+          totalTimeoutMillis: deadlineMs,
+        },
+      },
+    },
+  };
+}
+
+function resolveTopic(topic: TopicName, config: Config): string {
+  if (typeof topic === 'object') return topic.name;
+  const names = {
+    events: config.eventsTopic,
+    completions: config.completionsTopic,
+    summaries: config.summariesTopic,
+    deadLetters: config.deadLettersTopic,
+    results: config.resultsTopic,
+  };
+  return names[topic];
+}

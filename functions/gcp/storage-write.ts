@@ -1,0 +1,125 @@
+import { adapt, BigQueryWriteClient } from '@google-cloud/bigquery-storage';
+import type { EventRow, SummaryRow } from '../core/event.ts';
+import { AmbiguousError, PermanentError, TransientError } from '../core/errors.ts';
+import type { Appended, Table } from '../ports.ts';
+import events from '../../terraform/schemas/events.json' with { type: 'json' };
+import summaries from '../../terraform/schemas/summaries.json' with { type: 'json' };
+import { AppendConnection, type AppendResponse } from './append-connection.ts';
+import { encodeRow, type Column } from './proto-rows.ts';
+import type { AdapterContext } from './runtime.ts';
+import { fromStatus, withDeadline } from './status.ts';
+
+export function createEventsTable(context: AdapterContext): Table<EventRow> {
+  return createTable(context, 'events', events);
+}
+
+export function createSummariesTable(context: AdapterContext): Table<SummaryRow> {
+  return createTable(context, 'summaries', summaries);
+}
+
+/**
+ * Appends to the default stream of a table over one connection per instance. Rows that BigQuery names as bad are told so,
+ * and the others are sent again without them.
+ */
+export function createTable<Row extends object>(
+  { config, log, clock }: AdapterContext,
+  table: string,
+  columns: readonly Column[],
+): Table<Row> {
+  const deadlineMs = config.portDeadline / 1000;
+  const what = `append to ${table}`;
+  const writeStream = `projects/${config.projectId}/datasets/${config.dataset}/tables/${table}/streams/_default`;
+  const opening = { writeStream, protoRows: { writerSchema: { protoDescriptor: descriptor(columns) } } };
+  let client: Promise<BigQueryWriteClient> | undefined;
+  let connection: AppendConnection | undefined;
+
+  const connect = async (): Promise<AppendConnection> => {
+    client ??= createClient(config.projectId, config.bigqueryStorageHost);
+    const ready = await client;
+    if (connection?.usable === true) return connection;
+    // The header routes the request to the region of the table.
+    const headers = { 'x-goog-request-params': `write_stream=${writeStream}` };
+    connection = new AppendConnection(ready.appendRows({ otherArgs: { headers } }));
+    return connection;
+  };
+
+  const send = async (rows: readonly Buffer[], end: number): Promise<AppendResponse> => {
+    for (let attempt = 1; ; attempt++) {
+      const left = (end - clock.now()) / 1000;
+      if (left <= 0) throw new AmbiguousError(`${what}: no answer within ${deadlineMs} ms`);
+      const current = await connect();
+      try {
+        const answer = current.append(opening, { writeStream, protoRows: { rows: { serializedRows: [...rows] } } });
+        return await withDeadline(answer, left, what, () => current.abandon());
+      } catch (thrown) {
+        const error = fromStatus(thrown, what, 'row_refused');
+        // Once more over a new connection: repeated rows are harmless, and idle connections end all the time.
+        if (!(error instanceof AmbiguousError) || attempt > 1) throw error;
+        log({ severity: 'INFO', event: 'append.reconnect', table, message: error.message });
+      }
+    }
+  };
+
+  return {
+    async append(rows) {
+      const end = clock.now() + config.portDeadline;
+      const results = new Array<Appended>(rows.length).fill({ ok: true });
+      let left = rows.map((row, index) => ({ index, bytes: encodeRow(columns, row) }));
+      while (left.length > 0) {
+        const response = await send(
+          left.map(({ bytes }) => bytes),
+          end,
+        );
+        const refused = refusedRows(response);
+        if (refused.size === 0) {
+          if (response.error) throw inBand(response.error, what);
+          break;
+        }
+        refused.forEach((reason, at) => {
+          results[left[at]!.index] = { ok: false, reason };
+        });
+        left = left.filter((_, at) => !refused.has(at));
+      }
+      return results;
+    },
+  };
+}
+
+/** Reasons by the position of the row in the request. */
+function refusedRows(response: AppendResponse): Map<number, string> {
+  return new Map((response.rowErrors ?? []).map(({ index, message }) => [Number(index), message ?? 'no reason given']));
+}
+
+function inBand(error: { code?: number | null; message?: string | null }, what: string): Error {
+  const message = error.message ?? '';
+  if (/SCHEMA_MISMATCH_EXTRA_FIELD/.test(message)) return new TransientError('schema_mismatch', `${what}: ${message}`);
+  const known = fromStatus(Object.assign(new Error(message), { code: error.code }), what, 'row_refused');
+  // An answer that is an error says that nothing was stored.
+  if (known instanceof PermanentError || known instanceof TransientError) return known;
+  return new TransientError('unavailable', known.message, known);
+}
+
+type BigQuerySchema = Parameters<typeof adapt.convertBigQuerySchemaToStorageTableSchema>[0];
+
+function descriptor(columns: readonly Column[]) {
+  const schema = adapt.convertBigQuerySchemaToStorageTableSchema({ fields: columns } as unknown as BigQuerySchema);
+  return adapt.convertStorageSchemaToProto2Descriptor(schema, 'row').toJSON();
+}
+
+async function createClient(projectId: string, host: string | null): Promise<BigQueryWriteClient> {
+  const client = host === null ? new BigQueryWriteClient({ projectId }) : await localClient(projectId, host);
+  await client.initialize();
+  return client;
+}
+
+/** A client of a local server: no credentials, no encryption. */
+async function localClient(projectId: string, host: string): Promise<BigQueryWriteClient> {
+  const { credentials } = await import('@grpc/grpc-js');
+  const { hostname, port } = new URL(host.includes('://') ? host : `http://${host}`);
+  return new BigQueryWriteClient({
+    projectId,
+    apiEndpoint: hostname,
+    port: Number(port),
+    sslCreds: credentials.createInsecure(),
+  });
+}

@@ -1,0 +1,101 @@
+import { http, type Request, type Response } from '@google-cloud/functions-framework';
+import { ConfigError, describeConfig, loadConfig, type Config } from './config.ts';
+import { toError } from './core/errors.ts';
+import { createClock } from './gcp/clock.ts';
+import { createRuntime } from './gcp/runtime.ts';
+import { Drain } from './http/drain.ts';
+import type { Handler, HttpRequest } from './http/handler.ts';
+import { forRequest, jsonLog, type Log } from './log.ts';
+import type { EntryPoint, PortName } from './runtime.ts';
+
+/** Milliseconds that requests under way may still take after SIGTERM; Cloud Run ends the instance after 10 s. */
+const DRAIN_MS = 9000;
+
+type Load<Used extends PortName> = () => Promise<EntryPoint<Used>>;
+
+const clock = createClock();
+const log = jsonLog((line) => process.stdout.write(line));
+const drain = new Drain();
+const target = process.env['FUNCTION_TARGET'] ?? targetArgument(process.argv);
+
+await register('ingest', () => import('./ingest.ts'));
+await register('finish', () => import('./finish.ts'));
+await register('join', () => import('./join.ts'));
+await register('sweep', () => import('./sweep.ts'));
+
+process.on('unhandledRejection', (reason) => {
+  // The framework ends the process; this line says why.
+  log({ severity: 'CRITICAL', event: 'unhandled_rejection', error: toError(reason) });
+});
+stopGracefully();
+
+/** Registers an entry point, and loads it when it is the one that runs. */
+async function register<Used extends PortName>(name: string, load: Load<Used>): Promise<void> {
+  if (name !== target) return;
+  const config = configuration(log);
+  const entry = await load();
+  const runtime = await createRuntime({ config, log, clock }, entry.uses);
+  const handler = entry.create(runtime);
+  http(name, (request, response) => drain.track(serve(handler, config, request, response)));
+  log({ severity: 'INFO', event: 'start', function: name, settings: describeConfig(process.env) });
+}
+
+function configuration(report: Log): Config {
+  try {
+    return loadConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    report({ severity: 'CRITICAL', event: 'invalid_config', message: error.message, problems: error.problems });
+    process.exit(1);
+  }
+}
+
+async function serve(handler: Handler, config: Config, request: Request, response: Response): Promise<void> {
+  const incoming: HttpRequest = {
+    method: request.method,
+    path: request.path,
+    headers: request.headers as HttpRequest['headers'],
+    body: request.body as unknown,
+    rawBody: request.rawBody ?? null,
+  };
+  if (drain.draining) {
+    response.status(503).set('connection', 'close').end();
+    return;
+  }
+  const traced = forRequest(log, config.projectId, incoming.headers);
+  try {
+    const answer = await handler(incoming, traced);
+    response.status(answer.status).set(answer.headers ?? {});
+    if (answer.body === undefined) response.end();
+    else response.send(answer.body);
+  } catch (error) {
+    traced({ severity: 'ERROR', event: 'handler_failed', error: toError(error) });
+    response.status(500).end();
+  }
+}
+
+/** The framework takes its target from the command line, too. */
+function targetArgument(args: readonly string[]): string | undefined {
+  const at = args.findIndex((arg) => arg === '--target' || arg.startsWith('--target='));
+  return at < 0 ? undefined : (args[at]!.split('=')[1] ?? args[at + 1]);
+}
+
+/**
+ * The framework ends the process at once on SIGTERM, and what was under way would be delivered again. It adds its
+ * listener when it begins to listen, after ours; it is taken off again.
+ */
+function stopGracefully(): void {
+  const stop = () => {
+    drain.finish(DRAIN_MS, clock).then(
+      (left) => {
+        log({ severity: left === 0 ? 'INFO' : 'WARNING', event: 'stop', requestsLeft: left });
+        process.exit(0);
+      },
+      () => process.exit(1),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('newListener', (event, listener: () => void) => {
+    if (event === 'SIGTERM') process.nextTick(() => process.removeListener('SIGTERM', listener));
+  });
+}

@@ -1,0 +1,49 @@
+import { PermanentError } from './core/errors.ts';
+import type { Delivery } from './core/event.ts';
+import { ACKNOWLEDGE, answerFailure } from './http/answers.ts';
+import type { Handler } from './http/handler.ts';
+import { readPush } from './http/push.ts';
+import { createPipeline, type Pipeline } from './ingest/pipeline.ts';
+import { completionMessage, createRecorder } from './keys/record.ts';
+import type { Log } from './log.ts';
+import type { Runtime } from './runtime.ts';
+
+export const uses = ['clock', 'store', 'bus', 'events'] as const;
+type Uses = (typeof uses)[number];
+
+/** The pipeline over the state of the keys. */
+export function pipelineOf({ ports, config }: Pick<Runtime<Uses>, 'ports' | 'config'>): Pipeline {
+  const recorder = createRecorder(ports, config);
+  return createPipeline(config, ports, { record: (events) => recorder.record(events), message: completionMessage });
+}
+
+/** Push subscription on the topic of events. */
+export function create(runtime: Runtime<Uses>): Handler {
+  const pipeline = pipelineOf(runtime);
+  return async (request, log) => {
+    let delivery: Delivery;
+    try {
+      delivery = readPush(request.body);
+    } catch (error) {
+      if (!(error instanceof PermanentError)) throw error;
+      // Not a message of Pub/Sub, so there is nothing to keep; whoever calls us hears why.
+      log({ severity: 'ERROR', event: 'ingest.invalid_push', code: error.code, message: error.message });
+      return answerFailure(error);
+    }
+    return answer(delivery, pipeline, log);
+  };
+}
+
+async function answer(delivery: Delivery, pipeline: Pipeline, log: Log) {
+  const outcome = await pipeline.ingest(delivery, log);
+  if (outcome.kind !== 'retry') return ACKNOWLEDGE;
+  log({
+    severity: 'WARNING',
+    event: 'ingest.retry',
+    messageId: delivery.messageId,
+    deliveryAttempt: delivery.deliveryAttempt,
+    error: outcome.error,
+  });
+  // A failure of ours, whatever its kind: the message is not acknowledged.
+  return answerFailure(outcome.error instanceof PermanentError ? new Error(outcome.error.message) : outcome.error);
+}

@@ -1,0 +1,156 @@
+import type { Event, EventRow } from '../core/event.ts';
+import { PermanentError, TransientError, toError } from '../core/errors.ts';
+import type { Appended, Bus, Clock, Message, Table } from '../ports.ts';
+import { cutIntoWaves, inParallel, type ChunkLimits } from './chunks.ts';
+
+/** What the state of the keys says about one event. */
+export type Recorded =
+  | { readonly kind: 'recorded' }
+  | { readonly kind: 'repeated' }
+  | { readonly kind: 'conflict'; readonly message: string }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+/** Fate of one event in its group. */
+export type Fate = Recorded | { readonly kind: 'refused'; readonly reason: string };
+
+/** The state of the keys, as far as a group needs it. */
+export interface Recording<Due extends { readonly uniqueKey: string }> {
+  /** Few keys at once. A repeat of what was recorded is harmless. */
+  record(events: readonly Event[]): Promise<{ readonly outcomes: readonly Recorded[]; readonly due: readonly Due[] }>;
+  /** The message that wakes the summary of a key. */
+  message(due: Due): Message;
+}
+
+export interface Pending {
+  readonly event: Event;
+  readonly row: EventRow;
+}
+
+export interface CommitSettings extends ChunkLimits {
+  /** Milliseconds after which a group begins nothing new. */
+  readonly budgetMs: number;
+}
+
+export interface CommitPorts {
+  readonly clock: Clock;
+  readonly bus: Bus;
+  readonly events: Table<EventRow>;
+}
+
+/** Transactions side by side; they touch different keys. */
+const WIDTH = 8;
+
+/**
+ * Commits one group: append, then record, then wake the summaries that are due. Nothing is told as recorded or repeated
+ * before BigQuery, then the state, then the wake-up hold it.
+ */
+export function createCommit<Due extends { readonly uniqueKey: string }>(
+  ports: CommitPorts,
+  recording: Recording<Due>,
+  settings: CommitSettings,
+): (group: readonly Pending[]) => Promise<readonly Fate[]> {
+  return async (group) => {
+    const end = ports.clock.now() + settings.budgetMs * 1000;
+    const over = () => ports.clock.now() >= end;
+    const fates = new Map<Pending, Fate>();
+
+    const appended = await append(ports.events, group, over);
+    appended.forEach((fate, index) => fates.set(group[index]!, fate));
+
+    const due = new Map<string, Due>();
+    const stored = group.filter((pending) => fates.get(pending)!.kind === 'recorded');
+    for (const wave of cutIntoWaves(stored, keyOf, settings)) {
+      await inParallel(wave, WIDTH, async (chunk) => {
+        const result = await record(recording, chunk, over);
+        chunk.forEach((pending, index) => fates.set(pending, result.outcomes[index]!));
+        for (const one of result.due) due.set(one.uniqueKey, one);
+      });
+    }
+
+    await wake(ports.bus, recording, [...due.values()], (key, error) => {
+      for (const pending of group) {
+        const { kind } = fates.get(pending)!;
+        if (keyOf(pending) === key && (kind === 'recorded' || kind === 'repeated')) {
+          fates.set(pending, { kind: 'failed', error });
+        }
+      }
+    });
+    return group.map((pending) => fates.get(pending)!);
+  };
+}
+
+function keyOf(pending: Pending): string {
+  return pending.event.uniqueKey;
+}
+
+/** Appends the rows; `recorded` here only says that BigQuery holds the row. */
+async function append(
+  table: Table<EventRow>,
+  group: readonly Pending[],
+  over: () => boolean,
+): Promise<readonly Fate[]> {
+  let results: readonly Appended[];
+  try {
+    results = await table.append(group.map(({ row }) => row));
+  } catch (thrown) {
+    const error = toError(thrown);
+    if (!(error instanceof PermanentError)) return group.map(() => ({ kind: 'failed', error }));
+    if (group.length === 1) return [{ kind: 'refused', reason: error.message }];
+    if (over()) return group.map(() => ({ kind: 'failed', error: late() }));
+    // Something in the whole request was refused: the halves find out where.
+    const middle = Math.ceil(group.length / 2);
+    const first = await append(table, group.slice(0, middle), over);
+    return [...first, ...(await append(table, group.slice(middle), over))];
+  }
+  return results.map((result) => {
+    if (result.ok) return { kind: 'recorded' };
+    if (!UNKNOWN_FIELD.test(result.reason)) return { kind: 'refused', reason: result.reason };
+    return { kind: 'failed', error: new TransientError('schema_mismatch', result.reason) };
+  });
+}
+
+/**
+ * After a column was added, BigQuery refuses it for some minutes. No event is at fault then: they are repeated, at most
+ * until the last delivery attempt.
+ */
+const UNKNOWN_FIELD = /no such field|SCHEMA_MISMATCH_EXTRA_FIELD/i;
+
+async function record<Due extends { readonly uniqueKey: string }>(
+  recording: Recording<Due>,
+  chunk: readonly Pending[],
+  over: () => boolean,
+): Promise<{ outcomes: readonly Recorded[]; due: readonly Due[] }> {
+  const failed = (error: Error) => ({ outcomes: chunk.map(() => ({ kind: 'failed' as const, error })), due: [] });
+  if (over()) return failed(late());
+  try {
+    return await recording.record(chunk.map(({ event }) => event));
+  } catch (thrown) {
+    return failed(toError(thrown));
+  }
+}
+
+/** An event whose key was not woken is not acknowledged: its repeat wakes the key. */
+async function wake<Due extends { readonly uniqueKey: string }>(
+  bus: Bus,
+  recording: Recording<Due>,
+  due: readonly Due[],
+  failed: (key: string, error: Error) => void,
+): Promise<void> {
+  if (due.length === 0) return;
+  let results: readonly (string | Error)[];
+  try {
+    results = await bus.publish(
+      'completions',
+      due.map((one) => recording.message(one)),
+    );
+  } catch (thrown) {
+    results = due.map(() => toError(thrown));
+  }
+  results.forEach((result, index) => {
+    if (result instanceof Error) failed(due[index]!.uniqueKey, result);
+  });
+}
+
+function late(): TransientError {
+  return new TransientError('deadline_exceeded', 'the group ran out of time');
+}

@@ -1,0 +1,122 @@
+import type { Config } from '../config.ts';
+import { deadLetter, type Rejection } from '../core/dead-letter.ts';
+import { decode } from '../core/decode/decode.ts';
+import { rowBytes, toRow } from '../core/decode/row.ts';
+import type { Delivery, Event } from '../core/event.ts';
+import { CodaflowError, PermanentError, toError, type PermanentCode } from '../core/errors.ts';
+import { acceptedRange } from '../core/time.ts';
+import type { Log } from '../log.ts';
+import { createCommit, type CommitPorts, type Fate, type Pending, type Recording } from './commit.ts';
+import { GroupCommit } from './group.ts';
+
+/** What became of one message. All but `retry` are final: acknowledge it. */
+export type Outcome =
+  | { readonly kind: 'stored'; readonly event: Event }
+  | { readonly kind: 'repeated'; readonly event: Event }
+  /** The dead-letter topic holds it. */
+  | { readonly kind: 'rejected'; readonly code: PermanentCode; readonly hint: string }
+  /** It may succeed later: do not acknowledge. */
+  | { readonly kind: 'retry'; readonly error: Error };
+
+export interface Pipeline {
+  /** Never rejects. May be called many times at once: what waits together is written together. */
+  ingest(delivery: Delivery, log: Log): Promise<Outcome>;
+}
+
+/** Decode, store, record, wake: the way of every event, whoever delivers it. */
+export function createPipeline<Due extends { readonly uniqueKey: string }>(
+  config: Config,
+  ports: CommitPorts,
+  recording: Recording<Due>,
+): Pipeline {
+  const budgetMs = config.groupBudget / 1000;
+  const commit = createCommit(ports, recording, { keys: config.groupKeys, events: config.groupEvents, budgetMs });
+  const groups = new GroupCommit<Pending, Fate>(
+    commit,
+    { groupBytes: config.groupBytes, pendingBytes: config.pendingBytes, budgetMs },
+    ports.clock,
+  );
+
+  const read = (delivery: Delivery): Pending | PermanentError => {
+    const now = ports.clock.now();
+    try {
+      const range = acceptedRange(now, config.partitioning, config.partitionExpiration);
+      const event = decode(delivery, config.eventFields, range);
+      return { event, row: toRow(event, delivery, now) };
+    } catch (error) {
+      if (error instanceof PermanentError) return error;
+      throw error;
+    }
+  };
+
+  const commitOne = async (pending: Pending): Promise<Fate> => {
+    try {
+      return await groups.submit(pending, rowBytes(pending.row));
+    } catch (error) {
+      return { kind: 'failed', error: toError(error) };
+    }
+  };
+
+  const reject = async (delivery: Delivery, rejection: Rejection, log: Log): Promise<Outcome> => {
+    try {
+      const letter = deadLetter(delivery, rejection, config.eventFields);
+      const [result] = await ports.bus.publish('deadLetters', [letter]);
+      if (result instanceof Error) throw result;
+      log({
+        severity: 'WARNING',
+        event: 'ingest.dead_letter',
+        message: rejection.hint,
+        code: rejection.code,
+        cause: rejection.cause,
+        eventId: letter.attributes['event_id'],
+        key: letter.attributes['unique_key'] ?? letter.attributes['unique_key_sha256'],
+      });
+      return { kind: 'rejected', code: rejection.code, hint: rejection.hint };
+    } catch (thrown) {
+      // Not acknowledged: the message must not be lost because its dead letter could not be written.
+      return { kind: 'retry', error: toError(thrown) };
+    }
+  };
+
+  const settle = async (delivery: Delivery, log: Log): Promise<Outcome> => {
+    const pending = read(delivery);
+    if (pending instanceof PermanentError) {
+      return reject(delivery, { code: pending.code, hint: pending.message }, log);
+    }
+    const fate = await commitOne(pending);
+    switch (fate.kind) {
+      case 'recorded':
+        return { kind: 'stored', event: pending.event };
+      case 'repeated':
+        return { kind: 'repeated', event: pending.event };
+      case 'conflict':
+        return reject(delivery, { code: 'event_id_conflict', hint: fate.message }, log);
+      case 'refused':
+        return reject(delivery, { code: 'row_refused', hint: `BigQuery refused the row: ${fate.reason}` }, log);
+      case 'failed':
+        return failed(delivery, fate.error, log);
+    }
+  };
+
+  const failed = async (delivery: Delivery, error: Error, log: Log): Promise<Outcome> => {
+    if (error instanceof PermanentError) {
+      return reject(delivery, { code: error.code, hint: error.message }, log);
+    }
+    if (delivery.deliveryAttempt === null || delivery.deliveryAttempt < config.maxAttempts) {
+      return { kind: 'retry', error };
+    }
+    const cause = error instanceof CodaflowError ? error.code : 'unknown';
+    const hint = `delivery attempt ${delivery.deliveryAttempt} failed like the ones before: ${error.message}`;
+    return reject(delivery, { code: 'delivery_attempts_exhausted', hint, cause }, log);
+  };
+
+  return {
+    async ingest(delivery, log) {
+      try {
+        return await settle(delivery, log);
+      } catch (thrown) {
+        return { kind: 'retry', error: toError(thrown) };
+      }
+    },
+  };
+}
