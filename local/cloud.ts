@@ -1,0 +1,157 @@
+import path from 'node:path';
+import { startBigQuery } from './bigquery/server.ts';
+import { connect, type Addresses, type Clients } from './clients.ts';
+import { startFirestore } from './firestore/server.ts';
+import { FunctionProcess } from './functions.ts';
+import { createTables, createTopics } from './provision.ts';
+import { startPubSub, type PubSubServer } from './pubsub/server.ts';
+import * as resources from './resources.ts';
+import { startScheduler } from './scheduler/server.ts';
+import { Faults, type FaultHook } from './shared/faults.ts';
+import { Meter } from './shared/meter.ts';
+
+export const FUNCTIONS = ['ingest', 'finish', 'join', 'sweep'] as const;
+export type FunctionName = (typeof FUNCTIONS)[number];
+
+export interface CloudOptions {
+  /** Folder in which all state survives; in memory when absent. */
+  readonly stateDir?: string;
+  /** Folder for the functions' logs. */
+  readonly logDir?: string;
+  readonly faults?: FaultHook;
+  /** Settings of the functions beside the addresses; see functions/settings.ts. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Seconds between two runs of join and of sweep; in the cloud 120 and 60. */
+  readonly everySeconds?: { readonly join: number; readonly sweep: number };
+}
+
+/** All servers, the functions and clients for them. */
+export class Cloud {
+  readonly addresses: Addresses;
+  readonly meter: Meter;
+  readonly functions: Readonly<Record<FunctionName, FunctionProcess>>;
+  readonly clients: Clients;
+  readonly pubsub: PubSubServer;
+  readonly #servers: readonly { stop(): Promise<void> }[];
+
+  constructor(parts: {
+    addresses: Addresses;
+    meter: Meter;
+    functions: Readonly<Record<FunctionName, FunctionProcess>>;
+    clients: Clients;
+    pubsub: PubSubServer;
+    servers: readonly { stop(): Promise<void> }[];
+  }) {
+    this.addresses = parts.addresses;
+    this.meter = parts.meter;
+    this.functions = parts.functions;
+    this.clients = parts.clients;
+    this.pubsub = parts.pubsub;
+    this.#servers = parts.servers;
+  }
+
+  /** Messages that are not acknowledged yet, by subscription. */
+  backlog(): Record<string, number> {
+    const names = [
+      ...resources.PUSH.map(({ name }) => name),
+      resources.DEAD_LETTERS_SUBSCRIPTION,
+      resources.RESULTS_SUBSCRIPTION,
+    ];
+    return Object.fromEntries(
+      names.map((name) => [name, this.pubsub.backlog(`projects/${resources.PROJECT}/subscriptions/${name}`)]),
+    );
+  }
+
+  /** Ends every process and server. */
+  async stop(): Promise<void> {
+    await this.clients.close();
+    await Promise.all(Object.values(this.functions).map((one) => one.stop()));
+    for (const server of this.#servers) await server.stop();
+  }
+}
+
+/** Starts everything and returns when it is ready for events. What was started is ended when a part fails. */
+export async function startCloud(options: CloudOptions = {}): Promise<Cloud> {
+  const started: { stop(): Promise<void> }[] = [];
+  const keep = <T extends { stop(): Promise<void> }>(one: T): T => {
+    started.unshift(one);
+    return one;
+  };
+  try {
+    return await start(options, keep, started);
+  } catch (error) {
+    for (const one of started) await one.stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function start(
+  options: CloudOptions,
+  keep: <T extends { stop(): Promise<void> }>(one: T) => T,
+  started: readonly { stop(): Promise<void> }[],
+): Promise<Cloud> {
+  const meter = new Meter();
+  const { stateDir } = options;
+  const faults = new Faults(options.faults);
+  const common = (name: string) => ({
+    meter,
+    faults,
+    ...(stateDir !== undefined && { stateDir: path.join(stateDir, name) }),
+  });
+  const bigquery = keep(
+    await startBigQuery({ ...common('bigquery'), project: resources.PROJECT, location: resources.LOCATION }),
+  );
+  const firestore = keep(await startFirestore(common('firestore')));
+  const pubsub: PubSubServer = keep(
+    await startPubSub({
+      ...common('pubsub'),
+      bigQueryWriter: (table, rows) => bigquery.insertRows(table, rows),
+    }),
+  );
+  const addresses: Addresses = {
+    PUBSUB_EMULATOR_HOST: pubsub.address,
+    FIRESTORE_EMULATOR_HOST: firestore.address,
+    BIGQUERY_EMULATOR_HOST: `http://${bigquery.address}`,
+    BIGQUERY_STORAGE_EMULATOR_HOST: bigquery.grpcAddress,
+  };
+  const functions = await createFunctions({ ...addresses, ...options.settings }, options.logDir);
+  const clients = connect(addresses);
+  await createTables(clients.bigquery);
+  for (const one of Object.values(functions)) keep(one);
+  await Promise.all(Object.values(functions).map((one) => one.start()));
+  await createTopics(clients.pubsub, { ingest: functions.ingest.url, finish: functions.finish.url });
+  const scheduler = keep(await startScheduler({ meter, faults }));
+  const every = options.everySeconds ?? { join: 2, sweep: 5 };
+  for (const name of ['join', 'sweep'] as const) {
+    scheduler.createJob({
+      name,
+      schedule: resources.SCHEDULES[name],
+      httpTarget: {
+        uri: functions[name].url,
+        oidcToken: { serviceAccountEmail: `scheduler@${resources.PROJECT}.iam.gserviceaccount.com` },
+      },
+      attemptDeadlineMs: 600_000,
+      everyMs: every[name] * 1000,
+    });
+  }
+  const servers = started.filter((one) => !(one instanceof FunctionProcess));
+  return new Cloud({ addresses, meter, functions, clients, pubsub, servers });
+}
+
+async function createFunctions(
+  settings: Readonly<Record<string, string>>,
+  logDir: string | undefined,
+): Promise<Record<FunctionName, FunctionProcess>> {
+  const env = {
+    METADATA_SERVER_DETECTION: 'none',
+    PROJECT_ID: resources.PROJECT,
+    DATASET: resources.DATASET,
+    LOCATION: resources.LOCATION,
+    ...settings,
+  };
+  const pairs: [FunctionName, FunctionProcess][] = [];
+  for (const name of FUNCTIONS) {
+    pairs.push([name, await FunctionProcess.create({ name, env, ...(logDir !== undefined && { logDir }) })]);
+  }
+  return Object.fromEntries(pairs) as Record<FunctionName, FunctionProcess>;
+}

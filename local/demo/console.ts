@@ -1,0 +1,46 @@
+import type { WriteStream } from 'node:tty';
+
+/** Lines and one line that is rewritten in place, on a terminal; plain lines elsewhere. */
+export class Console {
+  readonly colour: boolean;
+  readonly #stream: NodeJS.WriteStream | WriteStream;
+  readonly #live: boolean;
+  #status = '';
+  #lastPlain = 0;
+
+  /** `toStderr` leaves stdout to something else. */
+  constructor(toStderr: boolean) {
+    this.#stream = toStderr ? process.stderr : process.stdout;
+    this.#live = this.#stream.isTTY === true;
+    this.colour = this.#live && process.env['NO_COLOR'] === undefined;
+  }
+
+  line(text = ''): void {
+    this.#erase();
+    this.#stream.write(`${text}\n`);
+    if (this.#status !== '') this.#stream.write(this.#status);
+  }
+
+  /** Replaces the status line; elsewhere than on a terminal one every five seconds becomes a line. */
+  status(text: string): void {
+    if (this.#live) {
+      this.#erase();
+      this.#status = text.slice(0, (this.#stream.columns ?? 80) - 1);
+      this.#stream.write(this.#status);
+    } else if (Date.now() - this.#lastPlain > 5000) {
+      this.#lastPlain = Date.now();
+      this.#stream.write(`${text}\n`);
+    }
+  }
+
+  /** Ends the status line, with a last text that stays. */
+  done(text: string): void {
+    this.#erase();
+    this.#status = '';
+    this.#stream.write(`${text}\n`);
+  }
+
+  #erase(): void {
+    if (this.#live && this.#status !== '') this.#stream.write('\r\u001b[2K');
+  }
+}

@@ -1,0 +1,111 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  readonly once: boolean;
+  readonly data: string | null;
+  readonly reference: string | null;
+  readonly completion: readonly string[] | null;
+  readonly asRecorded: boolean;
+  readonly shuffle: number | null;
+  readonly repeat: number;
+  /** Events a second; as fast as it goes when null. */
+  readonly rate: number | null;
+  readonly chaos: number | null;
+  readonly exportDir: string | null;
+  readonly json: boolean;
+  readonly stateDir: string | null;
+}
+
+export const HELP = `npm start -- [options]
+
+Runs the whole of Codaflow on this machine: local servers for Pub/Sub, Firestore, BigQuery and Cloud Scheduler, the
+functions as processes of their own, a replay of real events, and a check of everything that comes out. Then it stays
+up for events and queries of your own; Ctrl-C ends all of it.
+
+  --once               end after the verdict: exit 0 when everything is as expected, else 1
+  --data FILE          events to replay, NDJSON or .gz, - for stdin (default: flights of January 2015)
+  --reference FILE     reference rows for the join, NDJSON or .gz, - for stdin (default: airlines, with the default events)
+  --completion a,b     statuses that complete a key (default: arrived,cancelled with the default events,
+                       else completed,finish,finished)
+  --as-recorded        keep the recorded times; else all move by one number of whole days, to end today
+  --shuffle SEED       deliver out of order: each event up to 60 s of its own time late, by this seed
+  --repeat SHARE       publish this share of the events twice, for example 0.02
+  --rate N             publish at most N events a second
+  --chaos SEED         while the replay runs, kill functions, refuse calls, lose answers and deliver twice, by this seed
+  --export DIR         write what came out as NDJSON files
+  --json               print the report as JSON on stdout, and nothing else there
+  --state DIR          keep the state of the local cloud in this folder, so that the next run finds it
+  --help               this text
+`;
+
+/** A wrong command line; the message is for the person who typed it. */
+export class UsageError extends Error {}
+
+/** @throws UsageError */
+export function parseOptions(args: readonly string[]): Options | 'help' {
+  const values = parse(args);
+  if (values.help === true) return 'help';
+  if (values.data === '-' && values.reference === '-')
+    throw new UsageError('only one of --data and --reference can be -');
+  return {
+    once: values.once ?? false,
+    data: values.data ?? null,
+    reference: values.reference ?? null,
+    completion: values.completion === undefined ? null : statuses(values.completion),
+    asRecorded: values['as-recorded'] ?? false,
+    shuffle: number('shuffle', values.shuffle, isSeed, 'a whole number'),
+    repeat: number('repeat', values.repeat, (n) => n >= 0 && n <= 1, 'a share from 0 to 1') ?? 0,
+    rate: number('rate', values.rate, (n) => n > 0, 'events a second'),
+    chaos: number('chaos', values.chaos, isSeed, 'a whole number'),
+    exportDir: values.export ?? null,
+    json: values.json ?? false,
+    stateDir: values.state ?? null,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      strict: true,
+      allowPositionals: false,
+      options: {
+        once: { type: 'boolean' },
+        data: { type: 'string' },
+        reference: { type: 'string' },
+        completion: { type: 'string' },
+        'as-recorded': { type: 'boolean' },
+        shuffle: { type: 'string' },
+        repeat: { type: 'string' },
+        rate: { type: 'string' },
+        chaos: { type: 'string' },
+        export: { type: 'string' },
+        json: { type: 'boolean' },
+        state: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message.replace(/\. To specify.*$/s, ''));
+  }
+}
+
+const isSeed = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+function number(
+  name: string,
+  text: string | undefined,
+  valid: (n: number) => boolean,
+  expected: string,
+): number | null {
+  if (text === undefined) return null;
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (!Number.isFinite(value) || !valid(value)) throw new UsageError(`--${name} takes ${expected}, got "${text}"`);
+  return value;
+}
+
+function statuses(text: string): string[] {
+  const items = text.split(',').map((item) => item.trim());
+  if (items.some((item) => item === '')) throw new UsageError(`--completion takes statuses such as a,b, got "${text}"`);
+  return items;
+}

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/**
+ * What there is in the cloud besides the functions. Schemas and views are the very files that Terraform deploys; the
+ * names and the layout of tables follow terraform/.
+ */
+
+export const PROJECT = 'codaflow-local';
+export const DATASET = 'codaflow';
+export const LOCATION = 'US';
+export const TOPICS = ['events', 'completions', 'summaries', 'dead-letters', 'results'] as const;
+
+const TERRAFORM = path.resolve(import.meta.dirname, '../terraform');
+
+interface Layout {
+  readonly partition?: string;
+  readonly cluster?: readonly string[];
+}
+
+const LAYOUTS: Readonly<Record<string, Layout>> = {
+  events: { partition: 'event_time', cluster: ['unique_key', 'event_id'] },
+  summaries: { partition: 'written_at', cluster: ['unique_key'] },
+  joined: { partition: 'event_time', cluster: ['join_name', 'run_id'] },
+  dead_letters: { partition: 'publish_time' },
+  reference: {},
+};
+
+export interface TableDefinition extends Layout {
+  readonly name: string;
+  /** Fields as the BigQuery API takes them. */
+  readonly schema: object[];
+}
+
+export function tables(): TableDefinition[] {
+  return Object.entries(LAYOUTS).map(([name, layout]) => ({
+    name,
+    schema: JSON.parse(readFileSync(path.join(TERRAFORM, 'schemas', `${name}.json`), 'utf8')) as object[],
+    ...layout,
+  }));
+}
+
+export function views(): { readonly name: string; readonly query: string }[] {
+  const folder = path.join(TERRAFORM, 'sql');
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .map((file) => ({
+      name: path.basename(file, '.sql'),
+      query: readFileSync(path.join(folder, file), 'utf8').replaceAll('${dataset}', `${PROJECT}.${DATASET}`),
+    }));
+}
+
+export interface PushSubscription {
+  readonly name: string;
+  readonly topic: (typeof TOPICS)[number];
+  /** The function that it calls. */
+  readonly target: 'ingest' | 'finish';
+}
+
+export const PUSH: readonly PushSubscription[] = [
+  { name: 'events-ingest', topic: 'events', target: 'ingest' },
+  { name: 'completions-finish', topic: 'completions', target: 'finish' },
+];
+export const DEAD_LETTERS_SUBSCRIPTION = 'dead-letters-bigquery';
+export const RESULTS_SUBSCRIPTION = 'results-local';
+
+/** In the cloud; a local cloud runs them more often. */
+export const SCHEDULES = { join: '*/2 * * * *', sweep: '* * * * *' } as const;
+
+export const ACK_DEADLINE_SECONDS = 90;
+export const RETENTION_SECONDS = 7 * 86_400;
+export const MAX_DELIVERY_ATTEMPTS = 100;
+/** Redelivery after a failure: 10 to 600 s in the cloud; a person who watches should not wait for that. */
+export const BACKOFF_MS = { minimum: 200, maximum: 5_000 };
