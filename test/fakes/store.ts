@@ -1,26 +1,6 @@
 import { TransientError } from '../../functions/core/errors.ts';
-import type { Document, Store, Transaction } from '../../functions/ports.ts';
-
-/** One call of the store, as a hook sees it. `commit` is the end of a transaction that wrote or read something. */
-export interface StoreCall {
-  readonly operation: 'get' | 'read' | 'commit' | 'due';
-  readonly paths: readonly string[];
-}
-
-/**
- * Called around the effect of every call; what it throws is what the caller sees. Thrown `before`: the effect did not
- * happen. Thrown `after`: it did, and the answer is lost. It may also wait, and so reorder concurrent transactions.
- */
-export type StoreHook = (call: StoreCall, when: 'before' | 'after') => void | Promise<void>;
-
-export interface FakeStore extends Store {
-  /** Every document now, by path, in the order of the paths. */
-  dump(): ReadonlyMap<string, Document>;
-  /** Called after each commit with what it changed (null = deleted). */
-  onCommit(listener: (changed: ReadonlyMap<string, Document | null>) => void): void;
-  /** Deletes the documents whose `expire_at` is not after `now`, as a TTL policy would. */
-  expire(now: number): number;
-}
+import type { Document, DueQuery, Store, Transaction } from '../../functions/ports.ts';
+import { OPEN, through, type Gate } from './gate.ts';
 
 interface Versioned {
   readonly document: Document | null;
@@ -29,101 +9,110 @@ interface Versioned {
 
 const ABSENT: Versioned = { document: null, version: 0 };
 
-/** In memory, with the semantics of Firestore's optimistic transactions: a commit fails when what it read has changed. */
-export function fakeStore(hook: StoreHook = () => undefined): FakeStore {
-  const documents = new Map<string, Versioned>();
-  const listeners: ((changed: ReadonlyMap<string, Document | null>) => void)[] = [];
-  let commits = 0;
-  const at = (path: string): Versioned => documents.get(path) ?? ABSENT;
+/** What one commit changed; null = deleted. */
+export type Changes = ReadonlyMap<string, Document | null>;
 
-  async function call<T>(operation: StoreCall['operation'], paths: readonly string[], effect: () => T): Promise<T> {
-    await hook({ operation, paths }, 'before');
-    const result = effect();
-    await hook({ operation, paths }, 'after');
-    return result;
+/**
+ * Documents in memory, shared by all instances, with the semantics of Firestore's optimistic transactions: a commit
+ * fails when anything that it read has changed. Calls at the gate: `get` and `commit` of a transaction, `read` and `due`
+ * outside; the resource is the paths, separated by spaces.
+ */
+export class FakeStore {
+  readonly #documents = new Map<string, Versioned>();
+  #commits = 0;
+  /** Called after each commit that wrote something. */
+  onCommit: (changes: Changes) => void = () => undefined;
+
+  #at(path: string): Versioned {
+    return this.#documents.get(path) ?? ABSENT;
   }
 
-  function commit(reads: ReadonlyMap<string, number>, writes: ReadonlyMap<string, Document | null>): void {
+  #commit(reads: ReadonlyMap<string, number>, writes: Changes): void {
     for (const [path, version] of reads) {
-      if (at(path).version !== version) throw new TransientError('contention', `${path} was changed meanwhile`);
+      if (this.#at(path).version !== version) throw contention(path);
     }
     if (writes.size === 0) return;
-    commits++;
-    for (const [path, document] of writes) documents.set(path, { document, version: commits });
-    for (const listener of listeners) listener(writes);
+    this.#commits++;
+    for (const [path, document] of writes) this.#documents.set(path, { document, version: this.#commits });
+    this.onCommit(writes);
   }
 
-  return {
-    async transaction(work) {
-      const reads = new Map<string, number>();
-      const writes = new Map<string, Document | null>();
-      const tx: Transaction = {
-        async get(paths) {
-          if (writes.size > 0) throw new Error('a transaction reads before it writes');
-          return call('get', paths, () =>
-            paths.map((path) => {
-              const { document, version } = at(path);
-              // Like a snapshot: what was read once is not read newer.
-              if (reads.has(path) && reads.get(path) !== version) {
-                throw new TransientError('contention', `${path} was changed meanwhile`);
-              }
-              reads.set(path, version);
-              return document === null ? null : structuredClone(document);
-            }),
-          );
-        },
-        set: (path, document) => void writes.set(checkPath(path), checkDocument(document)),
-        delete: (path) => void writes.set(checkPath(path), null),
-      };
-      const result = await work(tx);
-      await call('commit', [...writes.keys()], () => commit(reads, writes));
-      return result;
-    },
+  /** A copy of one document. */
+  read(path: string): Document | null {
+    return structuredClone(this.#at(path).document);
+  }
 
-    get: (path) => call('read', [path], () => structuredClone(at(path).document)),
+  /** Every document now, by path, in the order of the paths. */
+  dump(): ReadonlyMap<string, Document> {
+    const present = [...this.#documents].flatMap(([path, { document }]) =>
+      document === null ? [] : [[path, document] as const],
+    );
+    return new Map(present.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
 
-    due: ({ collection, shard, before, limit, after }) =>
-      call('due', [collection], () => {
-        const found = [...documents].flatMap(([path, { document }]) => {
-          const wakeAt = document?.['wake_at'];
-          if (document === null || typeof wakeAt !== 'number' || wakeAt > before) return [];
-          if (document['shard'] !== shard || path.split('/').slice(0, -1).join('/') !== collection) return [];
-          return [{ path, wakeAt, document }];
-        });
-        return found
-          .sort((a, b) => a.wakeAt - b.wakeAt || (a.path < b.path ? -1 : 1))
-          .filter((one) => {
-            if (after === undefined) return true;
-            return one.wakeAt === after.wakeAt ? one.path > after.path : one.wakeAt > after.wakeAt;
-          })
-          .slice(0, limit)
-          .map(({ path, document }) => ({ path, document: structuredClone(document) }));
-      }),
+  due({ collection, shard, before, limit, after }: DueQuery): { path: string; document: Document }[] {
+    const isLater = (path: string, wakeAt: number) =>
+      after === undefined || wakeAt > after.wakeAt || (wakeAt === after.wakeAt && path > after.path);
+    return [...this.dump()]
+      .flatMap(([path, document]) => {
+        const { wake_at: wakeAt } = document;
+        const inCollection = path.slice(0, path.lastIndexOf('/')) === collection && document['shard'] === shard;
+        const found = inCollection && typeof wakeAt === 'number' && wakeAt <= before && isLater(path, wakeAt);
+        return found ? [{ path, wakeAt, document }] : [];
+      })
+      .sort((a, b) => a.wakeAt - b.wakeAt || (a.path < b.path ? -1 : 1))
+      .slice(0, limit)
+      .map(({ path, document }) => ({ path, document: structuredClone(document) }));
+  }
 
-    dump() {
-      const present = [...documents].flatMap(([path, { document }]) =>
-        document === null ? [] : [[path, document] as const],
-      );
-      return new Map(present.sort(([a], [b]) => (a < b ? -1 : 1)));
-    },
+  /** Deletes the documents whose `expire_at` is not after `now`, as a TTL policy would; returns how many. */
+  expire(now: number): number {
+    const expired = [...this.dump()].filter(([, { expire_at: at }]) => typeof at === 'number' && at <= now);
+    this.#commit(new Map(), new Map(expired.map(([path]) => [path, null])));
+    return expired.length;
+  }
 
-    onCommit: (listener) => void listeners.push(listener),
+  /** The port of one instance. */
+  port(gate: Gate = OPEN): Store {
+    const call = <T>(method: string, paths: readonly string[], effect: () => T): Promise<T> =>
+      through(gate, { port: 'store', method, resource: paths.join(' ') }, effect);
+    return {
+      transaction: async (work) => {
+        const reads = new Map<string, number>();
+        const writes = new Map<string, Document | null>();
+        const get = (path: string): Document | null => {
+          const { document, version } = this.#at(path);
+          if ((reads.get(path) ?? version) !== version) throw contention(path);
+          reads.set(path, version);
+          return structuredClone(document);
+        };
+        const tx: Transaction = {
+          async get(paths) {
+            if (writes.size > 0) throw new Error('a transaction reads before it writes');
+            return call('get', paths, () => paths.map(get));
+          },
+          set: (path, document) => void writes.set(checkPath(path), checkDocument(document)),
+          delete: (path) => void writes.set(checkPath(path), null),
+        };
+        const result = await work(tx);
+        await call('commit', [...writes.keys()], () => this.#commit(reads, writes));
+        return result;
+      },
+      get: async (path) => call('read', [path], () => this.read(path)),
+      due: async (query) => call('due', [query.collection], () => this.due(query)),
+    };
+  }
+}
 
-    expire(now) {
-      const expired = [...this.dump()].filter(([, { expire_at: at }]) => typeof at === 'number' && at <= now);
-      commits++;
-      for (const [path] of expired) documents.set(path, { document: null, version: commits });
-      return expired.length;
-    },
-  };
+function contention(path: string): TransientError {
+  return new TransientError('contention', `${path} was changed meanwhile`);
 }
 
 function checkPath(path: string): string {
   const parts = path.split('/');
-  const legal = parts.every(
-    (part) => part !== '' && part !== '.' && part !== '..' && !/^__.*__$/.test(part) && Buffer.byteLength(part) <= 1500,
-  );
-  if (parts.length % 2 !== 0 || !legal) throw new Error(`illegal document path ${path}`);
+  const legal = (part: string) =>
+    part !== '' && part !== '.' && part !== '..' && !/^__.*__$/.test(part) && Buffer.byteLength(part) <= 1500;
+  if (parts.length % 2 !== 0 || !parts.every(legal)) throw new Error(`illegal document path ${path}`);
   return path;
 }
 
@@ -136,10 +125,9 @@ function checkDocument(document: Document): Document {
   return structuredClone(document);
 }
 
-/** About what Firestore counts. */
+/** Bytes of a document, about as Firestore counts them. */
 export function sizeOf(value: unknown): number {
   if (value === undefined) throw new Error('undefined cannot be stored');
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`${value} is not a stored number`);
   if (typeof value === 'string') return Buffer.byteLength(value) + 1;
   if (value instanceof Uint8Array) return value.length;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + sizeOf(item), 0);
