@@ -100,7 +100,9 @@ export class FunctionProcess {
       createInterface({ input: stream }).on('line', (line) => this.#keep(line));
     }
     child.once('exit', (code, signal) => this.#exited(child, code, signal));
-    this.#sampler ??= setInterval(() => void this.sample(), 250).unref();
+    this.#sampler ??= setInterval(() => {
+      this.sample().catch(() => undefined);
+    }, 250).unref();
     await this.#ready(child);
   }
 

@@ -36,7 +36,7 @@ export async function readCases(file: string): Promise<{ cases: Case[]; others: 
     cases.push({
       id: String(parsed['id']),
       outcome: String(expected['outcome']),
-      check: String(expected['check'] ?? ''),
+      check: typeof expected['check'] === 'string' ? expected['check'] : '',
       messages,
       env: (input['env'] ?? {}) as Readonly<Record<string, string>>,
     });

@@ -201,6 +201,6 @@ function deadLetterId(base64: string, reason: string): string {
 }
 
 export function reasonOf(row: Row): string {
-  const attributes = JSON.parse(String(row['attributes'] ?? '{}')) as Record<string, unknown>;
-  return String(attributes['reason'] ?? attributes['code'] ?? '');
+  const attributes = JSON.parse(row['attributes'] as string) as Readonly<Record<string, string | undefined>>;
+  return attributes['reason'] ?? '';
 }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HELP, parseOptions, UsageError } from './options.ts';
+
+test('options', () => {
+  const args =
+    '--once --data a.gz --reference - --completion a,b --shuffle 7 --repeat 0.02 --rate 10 --chaos 0 --export out --json --state s --as-recorded';
+  assert.deepEqual(parseOptions(args.split(' ')), {
+    once: true,
+    data: 'a.gz',
+    reference: '-',
+    completion: ['a', 'b'],
+    asRecorded: true,
+    shuffle: 7,
+    repeat: 0.02,
+    rate: 10,
+    chaos: 0,
+    exportDir: 'out',
+    json: true,
+    stateDir: 's',
+  });
+  for (const option of args.match(/--[a-z-]+/g)!) assert.match(HELP, new RegExp(`${option} `));
+  assert.equal(parseOptions(['--help']), 'help');
+});
+
+test('mistakes are named', () => {
+  const mistake = (line: string, message: RegExp): void => {
+    assert.throws(
+      () => parseOptions(line.split(' ')),
+      (error) => error instanceof UsageError && message.test(error.message),
+    );
+  };
+  mistake('--frobnicate', /--frobnicate/);
+  mistake('extra', /extra/);
+  mistake('--shuffle x', /--shuffle takes a whole number, got "x"/);
+  mistake('--repeat 2', /--repeat takes a share/);
+  mistake('--rate 0', /--rate/);
+  mistake('--completion a,,b', /--completion/);
+  mistake('--data - --reference -', /only one/);
+});
