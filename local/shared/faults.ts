@@ -56,7 +56,12 @@ export class Faults {
   }
 
   /** Runs `effect` under the fault that the hook names for this call. */
-  async around<T>(service: Call['service'], method: string, resource: string, effect: () => T | Promise<T>): Promise<T> {
+  async around<T>(
+    service: Call['service'],
+    method: string,
+    resource: string,
+    effect: () => T | Promise<T>,
+  ): Promise<T> {
     const fault = this.next(service, method, resource);
     switch (fault?.kind) {
       case 'refuse':
