@@ -1,0 +1,103 @@
+# Dataset, tables and views. Schemas and SQL are files that the local cloud loads too.
+
+locals {
+  day_ms = 24 * 60 * 60 * 1000
+
+  tables = merge(
+    {
+      events = {
+        partition  = { field = "event_time", type = var.bigquery.events_partitioning, days = var.bigquery.events_expiration_days }
+        clustering = ["unique_key", "event_id"]
+      }
+      summaries = {
+        partition  = { field = "written_at", type = "DAY", days = var.bigquery.summaries_expiration_days }
+        clustering = ["unique_key"]
+      }
+      joined = {
+        partition  = { field = "event_time", type = "DAY", days = var.bigquery.events_expiration_days }
+        clustering = ["join_name", "run_id"]
+      }
+      dead_letters = {
+        partition  = { field = "publish_time", type = "DAY", days = var.bigquery.dead_letters_kept_days }
+        clustering = []
+      }
+    },
+    var.bigquery.create_reference ? {
+      reference = { partition = null, clustering = ["join_key"] }
+    } : {},
+  )
+
+  views = toset([for file in fileset(path.module, "sql/*.sql") : trimsuffix(basename(file), ".sql")])
+}
+
+resource "google_bigquery_dataset" "codaflow" {
+  dataset_id            = replace(local.name, "-", "_")
+  location              = coalesce(var.bigquery.location, var.region)
+  max_time_travel_hours = tostring(var.bigquery.max_time_travel_hours)
+  storage_billing_model = var.bigquery.storage_billing_model
+
+  # A dataset with tables in it is not destroyed by accident.
+  delete_contents_on_destroy = false
+
+  depends_on = [google_project_service.service]
+}
+
+resource "google_bigquery_table" "table" {
+  for_each = local.tables
+
+  dataset_id          = google_bigquery_dataset.codaflow.dataset_id
+  table_id            = each.key
+  schema              = file("${path.module}/schemas/${each.key}.json")
+  clustering          = length(each.value.clustering) == 0 ? null : each.value.clustering
+  deletion_protection = var.deletion_protection
+
+  dynamic "time_partitioning" {
+    for_each = each.value.partition == null ? [] : [each.value.partition]
+    content {
+      field         = time_partitioning.value.field
+      type          = time_partitioning.value.type
+      expiration_ms = time_partitioning.value.days == null ? null : time_partitioning.value.days * local.day_ms
+    }
+  }
+}
+
+resource "google_bigquery_table" "view" {
+  for_each = local.views
+
+  dataset_id = google_bigquery_dataset.codaflow.dataset_id
+  table_id   = each.key
+  # Holds no data of its own.
+  deletion_protection = false
+
+  view {
+    query = templatefile("${path.module}/sql/${each.key}.sql", {
+      dataset = "${var.project_id}.${google_bigquery_dataset.codaflow.dataset_id}"
+    })
+    use_legacy_sql = false
+  }
+
+  depends_on = [google_bigquery_table.table]
+}
+
+# Compares what was stored with what was summed up; a difference makes the query, and so the alarm, fail.
+resource "google_bigquery_data_transfer_config" "reconciliation" {
+  count = var.bigquery.reconciliation_schedule == "" ? 0 : 1
+
+  display_name         = "${local.name}-reconciliation"
+  data_source_id       = "scheduled_query"
+  location             = google_bigquery_dataset.codaflow.location
+  schedule             = var.bigquery.reconciliation_schedule
+  service_account_name = google_service_account.account["reconcile"].email
+
+  params = {
+    query = <<-SQL
+      SELECT IF(COUNT(*) = 0, 'equal', ERROR(FORMAT('%d keys differ, for example %s', COUNT(*), ANY_VALUE(unique_key))))
+      FROM `${var.project_id}.${google_bigquery_dataset.codaflow.dataset_id}.${google_bigquery_table.view["reconciliation"].table_id}`
+    SQL
+  }
+
+  depends_on = [
+    google_bigquery_dataset_iam_member.reader,
+    google_project_iam_member.job_user,
+  ]
+}

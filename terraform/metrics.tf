@@ -1,0 +1,117 @@
+# Metrics from the functions' own log lines. A line's `event` says what happened; its numbers become distributions.
+
+locals {
+  # `severity` tells the good from the bad where one event has both; `label` splits by a field of the line.
+  metrics = {
+    dead_letters = {
+      about = "Events that became dead letters, by reason"
+      event = "ingest.dead_letter", severity = null, value = null, unit = "1", label = "code"
+    }
+    finish_retries = {
+      about = "Summaries that a passing failure delayed"
+      event = "finish.retry", severity = null, value = null, unit = "1", label = null
+    }
+    finish_refused = {
+      about = "Summaries that BigQuery refused for good"
+      event = "finish.refused", severity = null, value = null, unit = "1", label = null
+    }
+    handler_failures = {
+      about = "Requests that ended in an error nobody expected"
+      event = "handler_failed", severity = null, value = null, unit = "1", label = null
+    }
+    ingest_retries = {
+      about = "Events that a passing failure delayed"
+      event = "ingest.retry", severity = null, value = null, unit = "1", label = null
+    }
+    invalid_configs = {
+      about = "Instances that did not start because of their settings"
+      event = "invalid_config", severity = null, value = null, unit = "1", label = null
+    }
+    join_blocked = {
+      about = "Runs of a join that repeating does not cure"
+      event = "join.blocked", severity = null, value = null, unit = "1", label = "join"
+    }
+    join_bytes = {
+      about = "Bytes billed by a step of a join"
+      event = "join.step", severity = null, value = "bytesBilled", unit = "By", label = "join"
+    }
+    join_dead_letters = {
+      about = "Joined rows that are too large for a message"
+      event = "join.dead_letter", severity = null, value = null, unit = "1", label = "join"
+    }
+    join_failures = {
+      about = "Runs of a join that failed; the next tick goes on"
+      event = "join.failed", severity = null, value = null, unit = "1", label = "join"
+    }
+    join_lag = {
+      about = "How far a join is behind"
+      event = "join.plan", severity = null, value = "lagSeconds", unit = "s", label = "join"
+    }
+    join_published = {
+      about = "Joined rows published by a window"
+      event = "join.window", severity = null, value = "published", unit = "1", label = "join"
+    }
+    join_runs = {
+      about = "Runs of a join that ended well"
+      event = "join.done", severity = null, value = null, unit = "1", label = "join"
+    }
+    sweep_runs = {
+      about = "Sweeps that ended well"
+      event = "sweep.done", severity = "INFO", value = null, unit = "1", label = null
+    }
+    sweep_stuck = {
+      about = "Wake-ups of keys that make no progress"
+      event = "sweep.stuck", severity = null, value = null, unit = "1", label = "collection"
+    }
+    sweep_unfinished = {
+      about = "Shards with overdue keys left when a sweep's time was over"
+      event = "sweep.done", severity = null, value = "sequences.unfinished", unit = "1", label = null
+    }
+    sweep_woken = {
+      about = "Keys woken by a sweep"
+      event = "sweep.done", severity = null, value = "sequences.woken", unit = "1", label = null
+    }
+  }
+}
+
+resource "google_logging_metric" "metric" {
+  for_each = local.metrics
+
+  name        = "${local.name}/${each.key}"
+  description = each.value.about
+  filter = join(" AND ", compact([
+    "resource.type=\"cloud_run_revision\"",
+    "resource.labels.service_name=~\"^${local.name}-[a-z]+$\"",
+    "jsonPayload.event=\"${each.value.event}\"",
+    each.value.severity == null ? "" : "severity=${each.value.severity}",
+  ]))
+  value_extractor  = each.value.value == null ? null : "EXTRACT(jsonPayload.${each.value.value})"
+  label_extractors = each.value.label == null ? {} : { (each.value.label) = "EXTRACT(jsonPayload.${each.value.label})" }
+
+  metric_descriptor {
+    metric_kind = "DELTA"
+    value_type  = each.value.value == null ? "INT64" : "DISTRIBUTION"
+    unit        = each.value.unit
+
+    dynamic "labels" {
+      for_each = each.value.label == null ? [] : [each.value.label]
+      content {
+        key        = labels.value
+        value_type = "STRING"
+      }
+    }
+  }
+
+  dynamic "bucket_options" {
+    for_each = each.value.value == null ? [] : [each.value.value]
+    content {
+      exponential_buckets {
+        num_finite_buckets = 48
+        growth_factor      = 1.5
+        scale              = 1
+      }
+    }
+  }
+
+  depends_on = [google_project_service.service]
+}

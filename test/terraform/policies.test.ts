@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { SETTINGS } from '../../functions/settings.ts';
+import { check, POLICIES } from './policies.ts';
+import { withoutTerraform, Workspace, type Plan } from './terraform.ts';
+
+/** What must hold of any plan, and of the two that differ most. */
+
+describe('policies', { skip: withoutTerraform }, () => {
+  let workspace: Workspace;
+  before(async () => {
+    workspace = await new Workspace().open();
+  });
+  after(() => workspace.close());
+
+  const PLANS: Readonly<Record<string, object>> = {
+    'by default': {},
+    'with everything optional': {
+      prefix: 'staging',
+      firestore: { edition: 'ENTERPRISE' },
+      publishers: { shop: 'serviceAccount:shop@demo-project.iam.gserviceaccount.com' },
+      submitters: { shop: 'serviceAccount:shop@demo-project.iam.gserviceaccount.com' },
+      bigquery: {
+        joins_may_read: ['demo-project.warehouse'],
+        events_expiration_days: 400,
+        events_partitioning: 'HOUR',
+      },
+      secrets: { PROBE_TOKEN: { secret: 'probe', functions: ['poll'] } },
+      alerts: { emails: ['ops@example.com'] },
+      budget: { billing_account: '000000-000000-000000', units: 50 },
+    },
+  };
+  for (const [name, variables] of Object.entries(PLANS)) {
+    test(name, async () => {
+      const plan: Plan = await workspace.plan(variables as Record<string, unknown>);
+      for (const policy of Object.keys(POLICIES)) assert.deepEqual(check(policy, plan), [], policy);
+    });
+  }
+
+  test('protection can be turned off, for those who mean it', async () => {
+    const plan = await workspace.plan({ deletion_protection: false });
+    assert.notDeepEqual(check('data is protected from deletion', plan), []);
+  });
+
+  test('the defaults of deadlines nest: port call < function < acknowledgement', async () => {
+    const plan = await workspace.plan();
+    const port = SETTINGS.portDeadline.parse(SETTINGS.portDeadline.fallback) / 1e6;
+    for (const f of plan.of('google_cloudfunctions2_function')) {
+      const [service] = f.after['service_config'] as [{ timeout_seconds: number }];
+      assert.ok(port < service.timeout_seconds, `${f.key}: ${port} s of a port call`);
+    }
+    const budget = SETTINGS.joinBudget.parse(SETTINGS.joinBudget.fallback) / 1e6;
+    const join = plan.of('google_cloudfunctions2_function').find((f) => f.key === 'join')!;
+    assert.ok(budget < (join.after['service_config'] as [{ timeout_seconds: number }])[0].timeout_seconds);
+  });
+});
