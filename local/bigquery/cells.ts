@@ -48,6 +48,7 @@ function scalar(field: Field, value: DuckDBValue): Cell {
 
 /** BigQuery prints whole FLOAT64 values with a fraction. */
 function floatText(value: number): string {
+  if (Object.is(value, -0)) return '-0.0';
   const text = String(value);
   return /^-?\d+$/.test(text) ? `${text}.0` : text.replace('e', 'E');
 }

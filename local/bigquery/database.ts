@@ -1,6 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { PRELUDE } from './sql/prelude.ts';
 import type { Field } from './sql/types.ts';
 
 /** The DuckDB instance: schema `data` holds the rows, schema `meta` what the server knows of itself. */
@@ -19,6 +20,7 @@ export class Database {
     const file = stateDir === undefined ? ':memory:' : path.join(stateDir, 'bigquery.duckdb');
     const database = new Database(await DuckDBInstance.create(file), stateDir !== undefined);
     const connection = await database.connect();
+    for (const statement of PRELUDE) await connection.run(statement);
     await connection.run('CREATE SCHEMA IF NOT EXISTS data');
     await connection.run('CREATE SCHEMA IF NOT EXISTS meta');
     await connection.run('CREATE TABLE IF NOT EXISTS meta.catalog (key VARCHAR PRIMARY KEY, body VARCHAR)');

@@ -174,7 +174,7 @@ export class Engine {
           `Query exceeded limit for bytes billed: ${maximumBytesBilled}. ${bytes.billed} or higher required.`,
         );
       }
-      const reader = await this.#runAll(connection, compiled.statements, signal);
+      const { reader, dml } = await this.#runAll(connection, compiled, signal);
       if (compiled.kind === 'select') {
         const rows = reader.getRows().map((row) => toCells(compiled.fields, row));
         const outcome: Outcome = { fields: compiled.fields, rows, bytes };
@@ -182,7 +182,7 @@ export class Engine {
         await connection.run('COMMIT');
         return outcome;
       }
-      const outcome: Outcome = { fields: [], rows: [], bytes, dml: dmlStats(compiled.kind, reader) };
+      const outcome: Outcome = { fields: [], rows: [], bytes, dml };
       await this.#lock.run(async () => {
         signal.throwIfAborted();
         if (compiled.target) await this.#stamp(connection, compiled.target);
@@ -202,13 +202,15 @@ export class Engine {
     }
   }
 
+  /** Runs the statements one after the other; gives the last one's result and what each changed. */
   async #runAll(
     connection: DuckDBConnection,
-    statements: readonly string[],
+    { statements, changes }: Compiled,
     signal: AbortSignal,
-  ): Promise<DuckDBResultReader> {
+  ): Promise<{ reader: DuckDBResultReader; dml: DmlStats }> {
+    const dml = { inserted: 0, updated: 0, deleted: 0 };
     let reader: DuckDBResultReader | undefined;
-    for (const sql of statements) {
+    for (const [index, sql] of statements.entries()) {
       signal.throwIfAborted();
       const prepared = await connection.prepare(sql);
       try {
@@ -217,9 +219,11 @@ export class Engine {
       } finally {
         prepared.destroySync();
       }
+      const change = changes[index];
+      if (change) dml[change] += reader.rowsChanged;
     }
     if (!reader) throw new Error('the compiled statement is empty');
-    return reader;
+    return { reader, dml };
   }
 
   /** Gives the rows that a statement wrote their commit time and their place in the order of arrival. */
@@ -235,19 +239,5 @@ export class Engine {
       `UPDATE ${duckdb} SET _commit_time = make_timestamptz(${commit}), _row = ${base} + (_row - ${first})
        WHERE _commit_time = TIMESTAMPTZ '${UNCOMMITTED}'`,
     );
-  }
-}
-
-function dmlStats(kind: 'insert' | 'update' | 'delete' | 'merge', reader: DuckDBResultReader): DmlStats {
-  const changed = reader.rowsChanged;
-  const none = { inserted: 0, updated: 0, deleted: 0 };
-  switch (kind) {
-    case 'insert':
-    case 'merge':
-      return { ...none, inserted: changed };
-    case 'update':
-      return { ...none, updated: changed };
-    case 'delete':
-      return { ...none, deleted: changed };
   }
 }

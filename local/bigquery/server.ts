@@ -18,6 +18,7 @@ import { jobRoutes } from './routes-jobs.ts';
 import { tabledataRoutes } from './routes-tabledata.ts';
 import { tableRoutes } from './routes-tables.ts';
 import type { Services } from './services.ts';
+import { compile as compileGoogleSql } from './sql/index.ts';
 import type { TableRef } from './sql/types.ts';
 import { firstError, Streaming } from './streaming.ts';
 import type { BigQueryOptions, BigQueryServer } from './types.ts';
@@ -27,7 +28,7 @@ import { writeServer } from './write-grpc.ts';
  * Starts a BigQuery of this machine's own: the REST API on `address`, the Storage Write API (gRPC) on `grpcAddress`,
  * rows in DuckDB.
  */
-export async function startBigQuery(options: BigQueryOptions): Promise<BigQueryServer> {
+export async function startBigQuery(options: BigQueryOptions = {}): Promise<BigQueryServer> {
   const database = await Database.open(options.stateDir);
   const services = await makeServices(database, options);
   const { jobs, appends, engine, catalog, streaming } = services;
@@ -82,8 +83,7 @@ async function makeServices(database: Database, options: BigQueryOptions): Promi
   const meter = options.meter ?? new Meter();
   const catalog = new Catalog(database, lock, clock);
   const appends = new Appends(database, catalog, lock, clock);
-  const { compile } = options;
-  if (!compile) throw new Error('no compiler');
+  const compile = options.compile ?? compileGoogleSql;
   const engine = new Engine({ compile, database, catalog, appends, lock, mutations: new MutationQueues(), clock });
   const location = options.location ?? 'US';
   const jobs = new Jobs(database, engine, clock, meter, location);

@@ -52,5 +52,6 @@ export function compile(sql: string, context: CompileContext): Compiled {
       return { name, type };
     });
   const target = kind === 'select' ? undefined : scans[0]?.ref;
-  return { kind, statements: [text], fields, scans, ...(target && { target }) };
+  const changes = { select: undefined, insert: 'inserted', update: 'updated', delete: 'deleted' } as const;
+  return { kind, statements: [text], changes: [changes[kind]], fields, scans, ...(target && { target }) };
 }
