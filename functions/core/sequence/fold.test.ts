@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { START } from '../../../test/fakes/clock.ts';
 import { arrivalOf, event, eventSet, rulesWith } from '../../../test/fakes/keys.ts';
 import type { Event, SummaryRow } from '../event.ts';
-import { EMPTY_FOLD, isComplete, addEvent } from './fold.ts';
+import { addEvents, EMPTY_FOLD, isComplete } from './fold.ts';
 import { documentsToRead, openState, recordEvents } from './record.ts';
 import type { Rules } from './rules.ts';
 import type { State } from './state.ts';
@@ -141,10 +141,10 @@ describe('the fold of a key', () => {
 
 describe('completeness', () => {
   const fold = (...events: readonly [status: string, sequence: number | null][]) =>
-    events.reduce(
-      (known, [eventStatus, sequence], i) =>
-        addEvent(known, event({ eventId: `e${i}`, eventStatus, sequence }), rulesWith()),
+    addEvents(
       EMPTY_FOLD,
+      events.map(([eventStatus, sequence], i) => event({ eventId: `e${i}`, eventStatus, sequence })),
+      rulesWith(),
     );
 
   it('is the completion event alone where there are no numbers', () => {

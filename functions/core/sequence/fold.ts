@@ -1,6 +1,6 @@
 import type { Event, Micros } from '../event.ts';
 import { aggregate, type Aggregate } from './aggregate.ts';
-import { add, isExactly, LARGEST_NUMBER, type NumberSet } from './numbers.ts';
+import { addAll, isExactly, LARGEST_NUMBER, type NumberSet } from './numbers.ts';
 import { comparePosition } from './order.ts';
 import { locate } from './pointer.ts';
 import type { Rules } from './rules.ts';
@@ -35,8 +35,15 @@ export const EMPTY_FOLD: Fold = {
   fields: new Map(),
 };
 
-/** Adds an event that is not in the fold yet. */
-export function addEvent(fold: Fold, event: Event, rules: Rules): Fold {
+/** Adds events that are not in the fold yet. */
+export function addEvents(fold: Fold, events: readonly Event[], rules: Rules): Fold {
+  const numbers = events.flatMap(({ sequence }) => (sequence === null || sequence > LARGEST_NUMBER ? [] : [sequence]));
+  const added = events.reduce((known, event) => addEvent(known, event, rules), fold);
+  return { ...added, numbers: addAll(fold.numbers, numbers) };
+}
+
+/** All but its number. */
+function addEvent(fold: Fold, event: Event, rules: Rules): Fold {
   const step: Step = { time: event.eventTime, eventId: event.eventId, status: event.eventStatus };
   const isCoda = rules.completionStatuses.has(event.eventStatus);
   const n = event.sequence;
@@ -46,7 +53,7 @@ export function addEvent(fold: Fold, event: Event, rules: Rules): Fold {
     lastTime: fold.count === 0 ? step.time : Math.max(fold.lastTime, step.time),
     coda: isCoda && (fold.coda === null || comparePosition(step, fold.coda) > 0) ? step : fold.coda,
     total: isCoda && n !== null ? Math.max(fold.total ?? 0, n) : fold.total,
-    numbers: n !== null && n <= LARGEST_NUMBER ? add(fold.numbers, n) : fold.numbers,
+    numbers: fold.numbers,
     beyond: fold.beyond || (n !== null && n > LARGEST_NUMBER),
     steps: addStep(fold.steps, step, rules),
     fields: addFields(fold.fields, event, rules),

@@ -7,37 +7,28 @@ export type NumberSet = readonly number[];
 /** Larger numbers are not kept: the set stays within 125,000 bytes as a bitmap. */
 export const LARGEST_NUMBER = 1_000_000;
 
-export function has(set: NumberSet, n: number): boolean {
-  const i = firstEndingAt(set, n);
-  return i < set.length && set[i]! <= n;
-}
-
-export function add(set: NumberSet, n: number): NumberSet {
-  // The first interval that ends at n - 1 or later is the only one that can hold n or touch it from the left.
-  const i = firstEndingAt(set, n - 1);
-  if (i === set.length || set[i]! > n + 1) return [...set.slice(0, i), n, n, ...set.slice(i)];
-  const start = Math.min(set[i]!, n);
-  const end = Math.max(set[i + 1]!, n);
-  if (i + 2 < set.length && set[i + 2] === end + 1)
-    return [...set.slice(0, i), start, set[i + 3]!, ...set.slice(i + 4)];
-  return [...set.slice(0, i), start, end, ...set.slice(i + 2)];
+/** Adds many at once, because a set may be long and each addition copies it. */
+export function addAll(set: NumberSet, numbers: readonly number[]): NumberSet {
+  if (numbers.length === 0) return set;
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const merged: number[] = [];
+  const append = (start: number, end: number): void => {
+    const last = merged.length - 1;
+    if (last >= 0 && start <= merged[last]! + 1) merged[last] = Math.max(merged[last]!, end);
+    else merged.push(start, end);
+  };
+  let next = 0;
+  for (let i = 0; i < set.length; i += 2) {
+    for (; next < sorted.length && sorted[next]! < set[i]!; next++) append(sorted[next]!, sorted[next]!);
+    append(set[i]!, set[i + 1]!);
+  }
+  for (; next < sorted.length; next++) append(sorted[next]!, sorted[next]!);
+  return merged;
 }
 
 /** Whether the set is exactly 1..n. */
 export function isExactly(set: NumberSet, n: number): boolean {
   return set.length === 2 && set[0] === 1 && set[1] === n;
-}
-
-/** Index (even) of the first interval whose end is at least n. */
-function firstEndingAt(set: NumberSet, n: number): number {
-  let low = 0;
-  let high = set.length / 2;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (set[middle * 2 + 1]! < n) low = middle + 1;
-    else high = middle;
-  }
-  return low * 2;
 }
 
 /** Bit n - 1 of the bitmap is set when n is in the set. */

@@ -1,7 +1,7 @@
 import type { Event, Micros } from '../event.ts';
 import { identityOf, type Identity } from '../ids.ts';
 import { nextWake } from './due.ts';
-import { addEvent } from './fold.ts';
+import { addEvents } from './fold.ts';
 import type { Rules } from './rules.ts';
 import { addSeen, countSeen, findSeen, seenName } from './seen.ts';
 import { newState, type State } from './state.ts';
@@ -54,8 +54,8 @@ export function recordEvents(
 ): RecordedKey {
   const documents = new Map<string, number>();
   const fates: Fate[] = [];
-  let { ids, fold } = state;
-  let codaSince = state.codaSince;
+  const added: Event[] = [];
+  let { ids } = state;
   for (const event of events) {
     const identity = identityOf(event);
     const name = seenName(state.generation, identity);
@@ -66,16 +66,16 @@ export function recordEvents(
     }
     if (countSeen(ids) < rules.idsInline) ids = addSeen(ids, identity);
     else documents.set(name, identity.check);
-    fold = addEvent(fold, event, rules);
-    if (rules.completionStatuses.has(event.eventStatus)) codaSince ??= now;
+    added.push(event);
     fates.push({ kind: 'recorded' });
   }
-  if (fold === state.fold) return { state, changed: false, fates, documents };
+  if (added.length === 0) return { state, changed: false, fates, documents };
+  const isCoda = ({ eventStatus }: Event) => rules.completionStatuses.has(eventStatus);
   const next: State = {
     ...state,
     ids,
-    fold,
-    codaSince,
+    fold: addEvents(state.fold, added, rules),
+    codaSince: state.codaSince ?? (added.some(isCoda) ? now : null),
     lastSeen: Math.max(state.lastSeen, now),
     uncoveredSince: state.uncoveredSince ?? now,
     expireAt: null,

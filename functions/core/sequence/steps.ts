@@ -32,7 +32,7 @@ export function addStep(steps: Steps, step: Step, bounds: StepBounds): Steps {
   if (steps.cut !== null && comparePosition(step, steps.cut) >= 0) return steps;
   let at = steps.kept.length;
   while (at > 0 && comparePosition(step, steps.kept[at - 1]!) < 0) at--;
-  const kept = [...steps.kept.slice(0, at), step, ...steps.kept.slice(at)];
+  const kept = steps.kept.toSpliced(at, 0, step);
   let bytes = steps.bytes + stepBytes(step);
   let cut = steps.cut;
   while (kept.length > bounds.stepsKept || bytes > bounds.stepsBytes) {
