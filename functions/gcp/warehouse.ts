@@ -124,7 +124,8 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
       try {
         const answer = await call<{ creationTime: string }>(
           'GET',
-          `/projects/${project}/datasets/${dataset}/tables/${name}`,
+          // Absolute: the client puts its own project before everything else.
+          `${client.baseUrl}/projects/${project}/datasets/${dataset}/tables/${name}`,
           { qs: { fields: 'creationTime' } },
         );
         return Number(answer.creationTime) * 1000;
