@@ -56,6 +56,8 @@ test('settings out of range or not available are refused', async (t) => {
   await rejects(create({ deadLetterPolicy: { deadLetterTopic, maxDeliveryAttempts: 4 } }), INVALID_ARGUMENT);
   await rejects(create({ deadLetterPolicy: { deadLetterTopic: name('topics', 'nowhere') } }), NOT_FOUND);
   await rejects(create({ enableExactlyOnceDelivery: true }), UNIMPLEMENTED);
+  const schemaSettings = { schema: 'projects/demo/schemas/s', encoding: 'JSON' as const };
+  await rejects(pubsub.createTopic({ name: 'typed', schemaSettings }), UNIMPLEMENTED);
   await create({ pushEndpoint: receiver.url });
   await rejects(subscriber.pull({ subscription: name('subscriptions', 'mine'), maxMessages: 1 }), FAILED_PRECONDITION);
   await rejects(subscriber.seek({ subscription: name('subscriptions', 'mine'), time: { seconds: 1 } }), UNIMPLEMENTED);

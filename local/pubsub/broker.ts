@@ -125,9 +125,14 @@ export class Broker implements Surroundings {
     if (this.#bytes > this.#env.maxBacklogBytes) {
       throw new StatusError(RESOURCE_EXHAUSTED, 'The undelivered messages exceed the memory set aside for them.');
     }
+    return this.#accept(topic, messages);
+  }
+
+  #accept(topic: string, messages: readonly WireMessage[]): string[] {
     const publishTime = this.time.now();
     const accepted = messages.map(({ data, attributes, orderingKey }): Message => {
-      const content = { data, attributes, orderingKey };
+      // A copy: the buffer of a message is a piece of its whole request, which would stay in memory with it.
+      const content = { data: Buffer.from(data), attributes, orderingKey };
       return { ...content, id: String(++this.#lastId), publishTime, size: sizeOf(content), holders: 0 };
     });
     const takers = this.#takers(topic);
@@ -152,7 +157,8 @@ export class Broker implements Surroundings {
   deadLetter(subscription: Subscription, entry: Entry, reason: string | undefined): boolean {
     const topic = subscription.settings.deadLetterPolicy!.deadLetterTopic;
     if (!this.topics.has(topic)) return false;
-    this.publish(topic, [deadLetter(entry, subscription.name, reason)]);
+    // Without the limit of memory: this message is in it already.
+    this.#accept(topic, [deadLetter(entry, subscription.name, reason)]);
     this.#env.meter.add('pubsub.dead_lettered_messages');
     return true;
   }

@@ -4,7 +4,7 @@ import type { Meter } from '../shared/meter.ts';
 import { serviceError, unary } from '../shared/rpc.ts';
 import { applyMask, page } from '../shared/wire.ts';
 import type { Broker } from './broker.ts';
-import { checkMessages, checkName, checkSettings } from './limits.ts';
+import { checkMessages, checkSettings, checkTopic } from './limits.ts';
 import { Pullers, type PullStream } from './streaming.ts';
 import type { Subscription } from './subscription.ts';
 import type { PublishRequest, PushConfig, Settings, StreamingPullRequest, Topic } from './wire.ts';
@@ -41,7 +41,7 @@ export function publisher({ broker, faults, meter, sizeOf }: Env): grpc.UntypedS
       'CreateTopic',
       ({ name }: Topic) => name,
       (topic) => {
-        checkName(topic.name, 'topics');
+        checkTopic(topic);
         return broker.createTopic({ ...topic, state: 'ACTIVE' });
       },
     ),
@@ -204,6 +204,8 @@ function streamingPull(broker: Broker): grpc.handleBidiStreamingCall<StreamingPu
         if (name === undefined) {
           name = request.subscription;
           pullersOf(broker.subscription(name)).open(call, request);
+        } else if (request.ackIds.length + request.modifyDeadlineAckIds.length === 0) {
+          pullersOf(broker.subscription(name)).keepAlive(call);
         }
         acknowledge(broker.subscription(name), request.ackIds);
         request.modifyDeadlineAckIds.forEach((id, i) => {

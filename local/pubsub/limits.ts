@@ -1,6 +1,6 @@
 import { StatusError } from '../shared/faults.ts';
 import { toMs } from '../shared/wire.ts';
-import type { Settings, WireMessage } from './wire.ts';
+import type { Settings, Topic, WireMessage } from './wire.ts';
 
 const INVALID_ARGUMENT = 3;
 const UNIMPLEMENTED = 12;
@@ -27,6 +27,14 @@ export function checkName(name: string, kind: 'topics' | 'subscriptions'): void 
   if (projects !== 'projects' || !project || found !== kind || !legal || rest.length > 0) {
     throw invalid(`Invalid resource name given (name=${name}).`);
   }
+}
+
+/** Throws when the topic has an illegal name or asks for what is not here. */
+export function checkTopic(topic: Topic): void {
+  checkName(topic.name, 'topics');
+  if (topic.schemaSettings) throw unsupported('schema_settings');
+  if (topic.ingestionDataSourceSettings) throw unsupported('ingestion_data_source_settings');
+  if (topic.messageTransforms.length > 0) throw unsupported('message_transforms');
 }
 
 /** Throws unless every message of a request is acceptable. */

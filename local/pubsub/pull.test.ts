@@ -1,5 +1,7 @@
 import type { Message } from '@google-cloud/pubsub';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { FakeTime } from '../shared/fake-time.ts';
 import { Faults } from '../shared/faults.ts';
@@ -165,4 +167,15 @@ test('fault lose_answer of StreamingPull: the batch comes after its deadline', a
   (await message).ack();
   while (all.server.backlog(SUBSCRIPTION) > 0) await turn();
   await subscription.close();
+});
+
+test('a sign of life on a stream is answered; without an answer the client would open it anew', async (t) => {
+  const all = await setup(t);
+  await withPull(all);
+  const stream = all.subscriber.streamingPull() as unknown as Duplex;
+  stream.write({ subscription: SUBSCRIPTION, streamAckDeadlineSeconds: 10, protocolVersion: 1 });
+  stream.write({});
+  const [answer] = (await once(stream, 'data')) as [{ receivedMessages: unknown[] }];
+  assert.deepEqual(answer.receivedMessages, []);
+  stream.on('error', () => undefined).destroy();
 });

@@ -157,6 +157,18 @@ test('after the last attempt the message goes to the dead-letter topic with its 
   });
 });
 
+test('a dead letter needs no room: its message is in memory already', async (t) => {
+  const all = await setup(t, { time: new FakeTime(), maxBacklogBytes: 0 });
+  const { pubsub, receiver, server } = all;
+  const [dead] = await pubsub.createTopic('dead');
+  const [subscription] = await dead.createSubscription('dead-pull');
+  const topic = await withPush(all, { deadLetterPolicy: { deadLetterTopic: dead.name, maxDeliveryAttempts: 5 } });
+  await topic.publishMessage({ data: Buffer.from('poison') });
+  for (let attempt = 1; attempt <= 5; attempt++) (await receiver.next()).answer(500);
+  await server.waitIdle();
+  assert.equal(server.backlog(subscription.name), 1);
+});
+
 test('of an ordering key one message is out at a time, also when it fails', async (t) => {
   const all = await setup(t);
   const topic = await withPush(all, { enableMessageOrdering: true });

@@ -119,6 +119,11 @@ export class Pullers implements Consumer {
     this.pump();
   }
 
+  /** Answers the sign of life of a client: without one it would open the stream anew. */
+  keepAlive(call: PullStream): void {
+    call.write(this.#answer([]));
+  }
+
   #pullNow(max: number): ReceivedMessage[] {
     const until = this.#env.time.now() + this.#subscription.settings.ackDeadlineSeconds * 1000;
     const leases = this.#subscription.take(Math.min(max, 1000), BATCH_BYTES, until);
@@ -166,12 +171,15 @@ export class Pullers implements Consumer {
   #write(stream: Stream, leases: readonly Lease[]): void {
     if (stream.call.cancelled || stream.call.destroyed) return;
     this.#count(leases);
+    if (!stream.call.write(this.#answer(leases))) stream.blocked = true;
+  }
+
+  #answer(leases: readonly Lease[]): object {
     const { enableMessageOrdering } = this.#subscription.settings;
-    const answer = {
+    return {
       receivedMessages: leases.map((lease) => this.#received(lease)),
       subscriptionProperties: { exactlyOnceDeliveryEnabled: false, messageOrderingEnabled: enableMessageOrdering },
     };
-    if (!stream.call.write(answer)) stream.blocked = true;
   }
 
   #received({ ackId, entry }: Lease): ReceivedMessage {

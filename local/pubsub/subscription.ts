@@ -55,7 +55,8 @@ export class Subscription {
   readonly #ready = new Queue<Entry>();
   readonly #waiting: DueQueue<Entry>;
   readonly #leases = new Map<string, Lease>();
-  readonly #deadlines: DueQueue<Lease>;
+  /** Ids, not leases: what was settled long before its deadline should not stay in memory until then. */
+  readonly #deadlines: DueQueue<string>;
   /** Per ordering key the messages in order; only the first of them is ready, out or waiting. */
   readonly #lanes = new Map<string, Queue<Entry>>();
   #cancelRetention: (() => void) | undefined;
@@ -69,7 +70,7 @@ export class Subscription {
       this.#makeReady(entry);
       this.consumer?.pump();
     });
-    this.#deadlines = new DueQueue(env.time, (lease) => this.#deadline(lease));
+    this.#deadlines = new DueQueue(env.time, (ackId) => this.#deadline(ackId));
   }
 
   get settings(): Settings {
@@ -128,7 +129,7 @@ export class Subscription {
       bytes += entry.message.size;
       const lease: Lease = { ackId: this.#env.nextAckId(), entry, until, settled: false };
       this.#leases.set(lease.ackId, lease);
-      if (until < Infinity) this.#deadlines.add(until, lease);
+      if (until < Infinity) this.#deadlines.add(until, lease.ackId);
       leases.push(lease);
     }
     return leases;
@@ -141,7 +142,7 @@ export class Subscription {
   /** Moves the deadline of a lease. */
   extend(lease: Lease, until: number): void {
     lease.until = until;
-    this.#deadlines.add(until, lease);
+    this.#deadlines.add(until, lease.ackId);
   }
 
   ack(lease: Lease): void {
@@ -197,8 +198,9 @@ export class Subscription {
     return true;
   }
 
-  #deadline(lease: Lease): void {
-    if (lease.settled) return;
+  #deadline(ackId: string): void {
+    const lease = this.#leases.get(ackId);
+    if (!lease) return;
     // An earlier reminder of a lease that was extended since: the later one is in the queue.
     if (lease.until > this.#env.time.now()) return;
     this.nack(lease, 'the acknowledgement deadline passed');

@@ -13,6 +13,9 @@ export interface WireMessage {
 export interface Topic {
   name: string;
   labels: Record<string, string>;
+  schemaSettings: object | null;
+  ingestionDataSourceSettings: object | null;
+  messageTransforms: unknown[];
   [field: string]: unknown;
 }
 
