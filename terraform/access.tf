@@ -34,14 +34,14 @@ resource "google_service_account_iam_member" "push_token" {
 locals {
   publishers = merge(
     {
-      "completions/ingest"   = google_service_account.account["ingest"].member
-      "completions/submit"   = google_service_account.account["submit"].member
-      "completions/sweep"    = google_service_account.account["sweep"].member
-      "dead-letters/join"    = google_service_account.account["join"].member
-      "dead-letters/ingest"  = google_service_account.account["ingest"].member
-      "dead-letters/pub/sub" = local.pubsub_agent
-      "events/poll"          = google_service_account.account["poll"].member
-      "summaries/finish"     = google_service_account.account["finish"].member
+      "completions/ingest"  = google_service_account.account["ingest"].member
+      "completions/submit"  = google_service_account.account["submit"].member
+      "completions/sweep"   = google_service_account.account["sweep"].member
+      "dead-letters/join"   = google_service_account.account["join"].member
+      "dead-letters/ingest" = google_service_account.account["ingest"].member
+      "dead-letters/pubsub" = local.pubsub_agent
+      "events/poll"         = google_service_account.account["poll"].member
+      "summaries/finish"    = google_service_account.account["finish"].member
     },
     { for topic in distinct([for join in values(local.joins) : join.topic]) : "${topic}/join" => google_service_account.account["join"].member },
     { for name, member in var.publishers : "events/producer-${name}" => member },
@@ -67,36 +67,31 @@ resource "google_pubsub_subscription_iam_member" "dead_letter_source" {
 
 # Tables.
 
-# No predefined role appends without also reading, changing and deleting tables.
-resource "google_project_iam_custom_role" "appender" {
-  role_id     = replace("${local.name}_appender", "-", "_")
-  title       = "${local.name} appender"
-  description = "Appends rows to a table by the Storage Write API, and nothing else"
+# Every predefined role that writes rows may also read and delete the table.
+resource "google_project_iam_custom_role" "writer" {
+  role_id     = replace("${local.name}_writer", "-", "_")
+  title       = "${local.name} writer"
+  description = "Writes rows of a table; neither reads them nor changes the table itself"
   permissions = ["bigquery.tables.get", "bigquery.tables.updateData"]
 
   depends_on = [google_project_service.service]
 }
 
-resource "google_bigquery_table_iam_member" "appender" {
+resource "google_bigquery_table_iam_member" "writer" {
   for_each = {
     ingest = "events"
     submit = "events"
     finish = "summaries"
+    join   = "joined"
   }
 
   dataset_id = google_bigquery_dataset.codaflow.dataset_id
   table_id   = google_bigquery_table.table[each.value].table_id
-  role       = google_project_iam_custom_role.appender.name
+  role       = google_project_iam_custom_role.writer.name
   member     = google_service_account.account[each.key].member
 }
 
-resource "google_bigquery_table_iam_member" "joined" {
-  dataset_id = google_bigquery_dataset.codaflow.dataset_id
-  table_id   = google_bigquery_table.table["joined"].table_id
-  role       = "roles/bigquery.dataEditor"
-  member     = google_service_account.account["join"].member
-}
-
+# Pub/Sub documents this role for the table of a BigQuery subscription.
 resource "google_bigquery_table_iam_member" "dead_letters" {
   dataset_id = google_bigquery_dataset.codaflow.dataset_id
   table_id   = google_bigquery_table.table["dead_letters"].table_id

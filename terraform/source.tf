@@ -1,12 +1,7 @@
 # One archive for all functions: the bundle, the joins, and a package.json with only what runs.
 
 locals {
-  root    = "${path.module}/.."
-  package = jsondecode(file("${local.root}/package.json"))
-  lock    = jsondecode(file("${local.root}/package-lock.json"))
-
-  # Neither development dependencies nor scripts: the platform only installs and starts.
-  package_members = ["name", "version", "private", "type", "main", "engines", "dependencies"]
+  root = "${path.module}/.."
 
   source_files = merge(
     {
@@ -19,17 +14,12 @@ locals {
       "joins/${name}/join.json" => jsonencode(merge(join, { topic = "${local.topic_prefix}${join.topic}" }))
     },
     {
-      "package.json" = jsonencode({ for name, value in local.package : name => value if contains(local.package_members, name) })
-      "package-lock.json" = jsonencode({
-        name            = local.lock.name
-        version         = local.lock.version
-        lockfileVersion = local.lock.lockfileVersion
-        requires        = true
-        packages = merge(
-          { for path, package in local.lock.packages : path => package if !try(package.dev, false) && path != "" },
-          { "" = { for name, value in local.lock.packages[""] : name => value if contains(local.package_members, name) } },
-        )
+      # Neither development dependencies nor scripts: the platform only installs and starts.
+      "package.json" = jsonencode({
+        for name, value in jsondecode(file("${local.root}/package.json")) : name => value
+        if contains(["name", "version", "private", "type", "main", "engines", "dependencies"], name)
       })
+      "package-lock.json" = file("${local.root}/package-lock.json")
     },
   )
 }

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { SETTINGS } from '../../functions/settings.ts';
+import { SETTINGS, type Setting } from '../../functions/settings.ts';
 import { check, POLICIES } from './policies.ts';
 import { withoutTerraform, Workspace, type Plan } from './terraform.ts';
 
 /** What must hold of any plan, and of the two that differ most. */
+
+function seconds({ parse, fallback }: Setting<number>): number {
+  return parse(fallback ?? '') / 1e6;
+}
 
 describe('policies', { skip: withoutTerraform }, () => {
   let workspace: Workspace;
@@ -44,12 +48,12 @@ describe('policies', { skip: withoutTerraform }, () => {
 
   test('the defaults of deadlines nest: port call < function < acknowledgement', async () => {
     const plan = await workspace.plan();
-    const port = SETTINGS.portDeadline.parse(SETTINGS.portDeadline.fallback) / 1e6;
+    const port = seconds(SETTINGS.portDeadline);
     for (const f of plan.of('google_cloudfunctions2_function')) {
       const [service] = f.after['service_config'] as [{ timeout_seconds: number }];
       assert.ok(port < service.timeout_seconds, `${f.key}: ${port} s of a port call`);
     }
-    const budget = SETTINGS.joinBudget.parse(SETTINGS.joinBudget.fallback) / 1e6;
+    const budget = seconds(SETTINGS.joinBudget);
     const join = plan.of('google_cloudfunctions2_function').find((f) => f.key === 'join')!;
     assert.ok(budget < (join.after['service_config'] as [{ timeout_seconds: number }])[0].timeout_seconds);
   });

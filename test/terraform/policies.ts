@@ -99,7 +99,8 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
   'no role on the project where a smaller place would do': (plan) =>
     failing(plan.of('google_project_iam_member'), (r) => {
       const role = String(r.after['role']);
-      const narrowed = String(block(r, 'condition')['expression'] ?? '').startsWith('resource.name');
+      const { expression } = block(r, 'condition');
+      const narrowed = typeof expression === 'string' && expression.startsWith('resource.name');
       return role in PROJECT_ROLES || (CONDITIONAL_ROLES.includes(role) && narrowed);
     }),
 
