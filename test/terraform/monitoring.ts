@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { SETTINGS } from '../../functions/settings.ts';
+import { sources } from './source-graph.ts';
+import type { Plan } from './terraform.ts';
+
+/** Each place where a line is logged: its `event`, and the source around it. */
+function logLines(): ReadonlyMap<string, string> {
+  const lines = new Map<string, string>();
+  for (const text of sources().values()) {
+    for (const match of text.matchAll(/event: '([a-z_]+(?:\.[a-z_]+)?)'/g)) {
+      lines.set(match[1]!, (lines.get(match[1]!) ?? '') + text);
+    }
+  }
+  return lines;
+}
+
+/** Filters on events that are not logged, and extractors of fields that are not there. */
+export function metricProblems(plan: Plan): readonly string[] {
+  const lines = logLines();
+  return plan.of('google_logging_metric').flatMap(({ address, after }) => {
+    const event = /jsonPayload\.event="([^"]+)"/.exec(String(after['filter']))?.[1] ?? '';
+    const source = lines.get(event);
+    if (source === undefined) return [`${address}: nothing logs ${event}`];
+    const extractors = JSON.stringify([after['value_extractor'], after['label_extractors']]);
+    const fields = [...extractors.matchAll(/EXTRACT\(jsonPayload\.([\w.]+)\)/g)].map(([, field]) => field!);
+    const everything = [...sources().values()].join('\n');
+    return fields
+      .map((field) => field.split('.').at(-1)!)
+      .filter((field) => !new RegExp(`\\b${field}\\b`).test(event.startsWith('sweep.') ? everything : source))
+      .map((field) => `${address}: ${event} has no ${field}`);
+  });
+}
+
+const SECTIONS = ['Meaning', 'Impact', 'Diagnosis', 'Mitigation'];
+
+/** What is wrong with a page of docs/operations. */
+export function pageProblems(text: string, pages: readonly string[]): readonly string[] {
+  const lines = logLines();
+  const variables = readFileSync(path.resolve(import.meta.dirname, '../../terraform/variables.tf'), 'utf8');
+  const settings = new Set<string>(Object.values(SETTINGS).map((setting) => setting.env));
+  const names = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name!);
+  return [
+    ...SECTIONS.filter((section) => !new RegExp(`^## ${section}\n\n\\S`, 'm').test(text)).map((s) => `no section ${s}`),
+    ...(/```sh\n(gcloud|bq) /.test(text) ? [] : ['no command']),
+    ...names(/[`"]((?:ingest|finish|join|sweep)\.[a-z_]+)[`"]/g)
+      .filter((event) => !lines.has(event))
+      .map((event) => `nothing logs ${event}`),
+    ...names(/`([A-Z]+_[A-Z_]+)`/g)
+      .filter((name) => !settings.has(name) && !/^(PERMISSION_DENIED|DEADLINE_EXCEEDED)$/.test(name))
+      .map((name) => `no setting ${name}`),
+    ...names(/`(?:alerts|subscriptions|queues|schedules|bigquery)\.(\w+)`/g)
+      .filter((name) => !new RegExp(`^\\s+${name}\\s+= optional`, 'm').test(variables))
+      .map((name) => `no variable with ${name}`),
+    ...names(/\]\(([\w-]+\.md)\)/g).filter((page) => !pages.includes(page)).map((page) => `no page ${page}`), // prettier-ignore
+  ];
+}
