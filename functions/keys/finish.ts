@@ -1,4 +1,4 @@
-import { PermanentError, toError } from '../core/errors.ts';
+import { AmbiguousError, PermanentError, toError } from '../core/errors.ts';
 import { claimSummary, confirmSummary, type Confirmed } from '../core/sequence/claim.ts';
 import { createRules, type RuleSettings } from '../core/sequence/rules.ts';
 import type { Claim } from '../core/sequence/state.ts';
@@ -31,14 +31,27 @@ const IN_A_ROW = 3;
 export function createFinisher(ports: FinishPorts, config: RuleSettings) {
   const rules = createRules(config);
 
-  function claim(uniqueKey: string): Promise<Claim | 'idle' | 'busy'> {
-    return ports.store.transaction(async (tx) => {
-      const path = sequencePath(uniqueKey);
-      const state = readState((await tx.get([path]))[0]);
-      if (state === null) return 'idle';
-      const claimed = claimSummary(state, ports.clock.now(), rules);
-      if (claimed.state !== state) tx.set(path, writeState(claimed.state, rules));
-      return claimed.kind === 'claimed' ? claimed.claim : claimed.kind;
+  async function claim(uniqueKey: string): Promise<Claim | 'idle' | 'busy'> {
+    let tried: Claim | null = null;
+    let lost: Claim | null = null;
+    return attempt(ATTEMPTS, async () => {
+      try {
+        return await ports.store.transaction(async (tx) => {
+          const path = sequencePath(uniqueKey);
+          const state = readState((await tx.get([path]))[0]);
+          if (state === null) return 'idle';
+          if (lost !== null && state.claim !== null && isSameClaim(state.claim, lost)) return state.claim;
+          const claimed = claimSummary(state, ports.clock.now(), rules);
+          if (claimed.state !== state) tx.set(path, writeState(claimed.state, rules));
+          if (claimed.kind !== 'claimed') return claimed.kind;
+          tried = claimed.claim;
+          return claimed.claim;
+        });
+      } catch (error) {
+        // Only a commit whose answer was lost can have left this claim behind.
+        lost = error instanceof AmbiguousError ? tried : null;
+        throw error;
+      }
     });
   }
 
@@ -65,8 +78,7 @@ export function createFinisher(ports: FinishPorts, config: RuleSettings) {
 
   async function finish(uniqueKey: string, log: Log): Promise<Finished> {
     for (let revisions = 0; revisions < IN_A_ROW;) {
-      // Only interference is answered by trying again: after a lost answer the claim may be there, and then it is live.
-      const held = await attempt(ATTEMPTS, () => claim(uniqueKey));
+      const held = await claim(uniqueKey);
       if (typeof held === 'string') return revisions > 0 ? { kind: 'written', revisions } : { kind: held };
       const refusal = await write(held);
       if (refusal !== null) {
@@ -97,4 +109,9 @@ export function createFinisher(ports: FinishPorts, config: RuleSettings) {
       }
     },
   };
+}
+
+/** Two instances may agree even in the moment; then both write the same row, which does no harm. */
+function isSameClaim(a: Claim, b: Claim): boolean {
+  return a.row.generation === b.row.generation && a.row.revision === b.row.revision && a.until === b.until;
 }
