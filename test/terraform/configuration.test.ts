@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { withoutTerraform, Workspace } from './terraform.ts';
+import { unused } from './unused.ts';
 
 /** The configuration itself: formatted, valid, tested, nothing declared in vain. */
 
@@ -29,26 +29,6 @@ for (const module of MODULES) {
       assert.match(out, /[1-9]\d* passed, 0 failed/);
     });
   });
-}
-
-/** Variables, locals and data sources of a module that nothing refers to. */
-export function unused(directory: string): readonly string[] {
-  const text = readdirSync(directory)
-    .filter((file) => file.endsWith('.tf'))
-    .map((file) => readFileSync(path.join(directory, file), 'utf8'))
-    .join('\n');
-  const declared = [
-    ...[...text.matchAll(/^variable "(\w+)"/gm)].map(([, name]) => `var.${name}`),
-    ...[...text.matchAll(/^data "(\w+)" "(\w+)"/gm)].map(([, type, name]) => `data.${type}.${name}`),
-    ...[...text.matchAll(/^locals \{\n([\s\S]*?)^\}/gm)].flatMap(([, body]) =>
-      [...body!.matchAll(/^ {2}(\w+)\s*=/gm)].map(([, name]) => `local.${name}`),
-    ),
-  ];
-  // A variable's own block, with its validations, is no use of it.
-  const used = text.replace(/^variable "(\w+)" \{\n[\s\S]*?^\}/gm, (block, name: string) =>
-    block.replaceAll(`var.${name}`, ''),
-  );
-  return declared.filter((name) => !new RegExp(`(?<![\\w.])${name.replaceAll('.', '\\.')}\\b`).test(used));
 }
 
 for (const module of MODULES) {

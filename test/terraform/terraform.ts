@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { loadSchemas } from './provider/schema.ts';
@@ -49,6 +49,11 @@ export class Workspace {
     // The bundle is not what these tests are about, and Terraform reads all of it.
     mkdirSync(path.join(this.root, 'dist'));
     writeFileSync(path.join(this.root, 'dist/index.js'), '// stands for the bundle\n');
+  }
+
+  /** Files of the pages for alarms. */
+  static pages(): readonly string[] {
+    return readdirSync(path.join(ROOT, 'docs/operations'));
   }
 
   /** Starts the stand-ins and runs `terraform init`. */

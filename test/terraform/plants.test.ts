@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { metricProblems } from './monitoring.ts';
+import { namesInSettings, settingProblems, wakeIndexProblems } from './names.ts';
+import { missing, superfluous } from './permissions.ts';
+import { check, POLICIES } from './policies.ts';
+import { withoutTerraform, Workspace, type Plan } from './terraform.ts';
+import { unused } from './unused.ts';
+
+/** Mistakes, planted one at a time. Each must be found, and for the reason it is one. */
+
+interface Plant {
+  readonly file: string;
+  readonly from: string | RegExp;
+  readonly to: string;
+  /** In what is reported. */
+  readonly found: RegExp;
+}
+
+const PLANTS: Readonly<Record<string, Plant>> = {
+  'misspelt argument': {
+    file: 'topics.tf',
+    from: 'ack_deadline_seconds       = var',
+    to: 'ack_deadline               = var',
+    found: /topics\.tf.*ack_deadline/,
+  },
+  'missing argument': {
+    file: 'firestore.tf',
+    from: /  location_id .*\n/,
+    to: '',
+    found: /location_id/,
+  },
+  'unknown kind of resource': {
+    file: 'queues.tf',
+    from: '"google_cloud_tasks_queue"',
+    to: '"google_cloudtasks_queue"',
+    found: /google_cloudtasks_queue/,
+  },
+  'value outside its list': {
+    file: 'firestore.tf',
+    from: '"FIRESTORE_NATIVE"',
+    to: '"FIRESTORE"',
+    found: /FIRESTORE_NATIVE/,
+  },
+  'argument that only the provider sets': {
+    file: 'project.tf',
+    from: 'disable_on_destroy = false',
+    to: 'disable_on_destroy = false\n  id                 = "x"\n  effective_labels   = {}',
+    found: /effective_labels/,
+  },
+  'reference to nothing': {
+    file: 'outputs.tf',
+    from: 'google_firestore_database.codaflow.name',
+    to: 'google_firestore_database.state.name',
+    found: /not been declared/,
+  },
+  'schema that is not JSON': {
+    file: 'schemas/events.json',
+    from: '[',
+    to: '[[',
+    found: /schema is not JSON/,
+  },
+  'key of a map that is not there': {
+    file: 'functions.tf',
+    from: 'google_pubsub_topic.topic["summaries"]',
+    to: 'google_pubsub_topic.topic["summary"]',
+    found: /functions\.tf/,
+  },
+  'variable that nothing uses': {
+    file: 'variables.tf',
+    from: 'variable "prefix"',
+    to: 'variable "spare" {\n  type    = string\n  default = ""\n}\n\nvariable "prefix"',
+    found: /var\.spare/,
+  },
+  'local that nothing uses': {
+    file: 'bigquery.tf',
+    from: '  day_ms =',
+    to: '  hour_ms = 3600000\n  day_ms  =',
+    found: /local\.hour_ms/,
+  },
+  format: { file: 'budget.tf', from: '  count =', to: '    count=', found: /budget\.tf/ },
+  'trigger instead of a subscription of our own': {
+    file: 'functions.tf',
+    from: '  service_config {',
+    to: '  event_trigger {\n    event_type = "google.cloud.pubsub.topic.v1.messagePublished"\n  }\n\n  service_config {',
+    found: /no subscription is made by a trigger/,
+  },
+  'subscription without dead letter': {
+    file: 'topics.tf',
+    from: /  dead_letter_policy \{[\s\S]*?\n  \}\n/,
+    to: '',
+    found: /keeps failed messages/,
+  },
+  'dead letters that Pub/Sub may not publish': {
+    file: 'access.tf',
+    from: /.*"dead-letters\/pubsub".*\n/,
+    to: '',
+    found: /pubsub calls pubsub\.Publish on topic dead-letters/,
+  },
+  'dead letters that Pub/Sub may not take': {
+    file: 'access.tf',
+    from: '  role         = "roles/pubsub.subscriber"',
+    to: '  role         = "roles/pubsub.viewer"',
+    found: /both grants/,
+  },
+  'subscription that expires': {
+    file: 'topics.tf',
+    from: 'ttl = "" # never, however long nobody publishes',
+    to: 'ttl = "2678400s"',
+    found: /never expires/,
+  },
+  'handler that outlives its delivery': {
+    file: 'functions.tf',
+    from: 'ingest = { callers = ["push"], timeout = 60',
+    to: 'ingest = { callers = ["push"], timeout = 120',
+    found: /Pub\/Sub waits longer/,
+  },
+  'run that outlives its tick': {
+    file: 'schedules.tf',
+    from: 'attempt_deadline = "600s"',
+    to: 'attempt_deadline = "180s"',
+    found: /Cloud Scheduler waits longer/,
+  },
+  'public function': {
+    file: 'access.tf',
+    from: 'member   = each.value.member',
+    to: 'member   = "allUsers"',
+    found: /nobody is everybody/,
+  },
+  'primitive role': {
+    file: 'access.tf',
+    from: '"roles/bigquery.jobUser"',
+    to: '"roles/editor"',
+    found: /no primitive role/,
+  },
+  'role on the whole project': {
+    file: 'access.tf',
+    from: /(resource "google_project_iam_member" "state"[\s\S]*?)\n  condition \{[\s\S]*?\n  \}\n/,
+    to: '$1',
+    found: /no role on the project/,
+  },
+  'wrong role': {
+    file: 'access.tf',
+    from: 'role   = "roles/pubsub.publisher"',
+    to: 'role   = "roles/pubsub.subscriber"',
+    found: /ingest calls pubsub\.Publish on topic completions/,
+  },
+  'missing grant': {
+    file: 'access.tf',
+    from: '    finish = "summaries"\n',
+    to: '',
+    found: /finish calls bigquerystorage\.AppendRows/,
+  },
+  'grant that nothing needs': {
+    file: 'access.tf',
+    from: '"events/poll" ',
+    to: '"summaries/sweep" = google_service_account.account["sweep"].member\n      "events/poll" ',
+    found: /superfluous.*summaries\/sweep/,
+  },
+  'grant to the wrong identity': {
+    file: 'access.tf',
+    from: '    join   = "joined"',
+    to: '    sweep  = "joined"',
+    found: /join calls bigquery\.MERGE/,
+  },
+  'data that destroy would take': {
+    file: 'bigquery.tf',
+    from: 'deletion_protection = var.deletion_protection',
+    to: 'deletion_protection = false',
+    found: /protected from deletion/,
+  },
+  'one request at a time': {
+    file: 'functions.tf',
+    from: 'poll   = { callers = ["tasks"], timeout = 60, max_instances = 10, concurrency = 40 }',
+    to: 'poll   = { callers = ["tasks"], timeout = 60, max_instances = 10, concurrency = 1 }',
+    found: /many requests at a time/,
+  },
+  'archive whose name does not follow its content': {
+    file: 'source.tf',
+    from: '${data.archive_file.source.output_sha256}',
+    to: 'latest',
+    found: /name of the archive/,
+  },
+  'variable of the environment that the code does not read': {
+    file: 'functions.tf',
+    from: 'DATASET ',
+    to: 'BIGQUERY_DATASET = "codaflow"\n    DATASET ',
+    found: /nothing reads BIGQUERY_DATASET/,
+  },
+  'variable of the environment that the code lacks': {
+    file: 'functions.tf',
+    from: /    PROJECT_ID .*\n/,
+    to: '',
+    found: /PROJECT_ID is required/,
+  },
+  'name that only the functions know': {
+    file: 'functions.tf',
+    from: '"${local.topic_prefix}results"',
+    to: '"joined-rows"',
+    found: /RESULTS_TOPIC is joined-rows/,
+  },
+  'value that the code refuses': {
+    file: 'functions.tf',
+    from: '"${var.bigquery.max_time_travel_hours}h"',
+    to: '"${var.bigquery.max_time_travel_hours} hours"',
+    found: /TIME_TRAVEL: expected a duration/,
+  },
+  'search without index': {
+    file: 'firestore.tf',
+    from: 'woken = toset(["sequences", "watches"])',
+    to: 'woken = toset(["watches"])',
+    found: /sequences has no index/,
+  },
+  'metric of a line that nobody writes': {
+    file: 'metrics.tf',
+    from: '"join.done"',
+    to: '"join.finished"',
+    found: /nothing logs join\.finished/,
+  },
+  'metric of a field that is not there': {
+    file: 'metrics.tf',
+    from: '"lagSeconds"',
+    to: '"delaySeconds"',
+    found: /join\.plan has no delaySeconds/,
+  },
+  'alarm without page': {
+    file: 'alerts.tf',
+    from: '    queue-backlog = {',
+    to: '    queue-depth = {',
+    found: /queue-depth\.md/,
+  },
+};
+
+/** All that the other tests would report, without stopping at the first. */
+async function problems(workspace: Workspace, pages: readonly string[]): Promise<string> {
+  const format = await workspace.run('fmt', '-check', '-no-color');
+  const early = [
+    ...(format.code === 0 ? [] : [format.out]),
+    ...unused(workspace.module),
+    ...(await workspace.validate()),
+  ];
+  if (early.length > 0) return early.join('\n');
+  let plan: Plan;
+  try {
+    plan = await workspace.plan();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return [
+    ...Object.keys(POLICIES).flatMap((policy) => check(policy, plan).map((problem) => `${policy}: ${problem}`)),
+    ...missing(plan),
+    ...superfluous(plan).map((grant) => `superfluous: ${grant}`),
+    ...settingProblems(plan, workspace.module),
+    ...namesInSettings(plan),
+    ...wakeIndexProblems(plan),
+    ...metricProblems(plan),
+    ...plan
+      .of('google_monitoring_alert_policy')
+      .filter((alarm) => !pages.includes(`${alarm.key}.md`))
+      .map((alarm) => `no page ${alarm.key}.md`),
+  ].join('\n');
+}
+
+describe('planted mistakes', { skip: withoutTerraform }, () => {
+  let workspace: Workspace;
+  const pages = Workspace.pages();
+  before(async () => {
+    workspace = await new Workspace().open();
+  });
+  after(() => workspace.close());
+
+  test('nothing is found where nothing is planted', async () => {
+    assert.equal(await problems(workspace, pages), '');
+  });
+
+  for (const [name, { file, from, to, found }] of Object.entries(PLANTS)) {
+    test(name, async () => {
+      const target = path.join(workspace.module, file);
+      const text = readFileSync(target, 'utf8');
+      const planted = text.replace(from, to);
+      assert.notEqual(planted, text, `${file} does not have what is to be replaced`);
+      writeFileSync(target, planted);
+      // The format is a mistake of its own, not a reason to stop.
+      if (name !== 'format' && file.endsWith('.tf')) await workspace.run('fmt', file);
+      try {
+        assert.match(await problems(workspace, pages), found);
+      } finally {
+        writeFileSync(target, text);
+      }
+    });
+  }
+});
