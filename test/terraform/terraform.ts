@@ -78,6 +78,15 @@ export class Workspace {
   }
 
   async run(...args: readonly string[]): Promise<Outcome> {
+    return this.#spawn(TERRAFORM, args, this.module);
+  }
+
+  /** Runs a script of package.json in the copy. */
+  async npm(script: string): Promise<Outcome> {
+    return this.#spawn('npm', ['run', '-s', script], this.root);
+  }
+
+  async #spawn(command: string, args: readonly string[], cwd: string): Promise<Outcome> {
     const environment: NodeJS.ProcessEnv = {
       ...process.env,
       ...this.#environment,
@@ -85,8 +94,8 @@ export class Workspace {
       CHECKPOINT_DISABLE: '1',
     };
     delete environment['TF_CLI_CONFIG_FILE'];
-    const child = spawn(TERRAFORM, args, {
-      cwd: this.module,
+    const child = spawn(command, args, {
+      cwd,
       env: environment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -108,12 +117,17 @@ export class Workspace {
     return diagnostics.map((d) => `${d.range?.filename}:${d.range?.start.line}: ${d.summary} ${d.detail}`);
   }
 
-  /** The plan of an empty project, as data. */
-  async plan(variables: Readonly<Record<string, unknown>> = {}): Promise<Plan> {
+  /** Sets the variables of the runs that follow. */
+  variables(variables: Readonly<Record<string, unknown>> = {}): void {
     writeFileSync(
       path.join(this.module, 'test.auto.tfvars.json'),
       JSON.stringify({ project_id: 'demo-project', region: 'europe-west1', ...variables }),
     );
+  }
+
+  /** The plan of an empty project, as data. */
+  async plan(variables: Readonly<Record<string, unknown>> = {}): Promise<Plan> {
+    this.variables(variables);
     const planned = await this.run('plan', '-input=false', '-no-color', '-out=plan.bin');
     if (planned.code !== 0) throw new Error(planned.out + planned.err);
     const shown = await this.run('show', '-json', 'plan.bin');
