@@ -91,8 +91,9 @@ resource "google_bigquery_data_transfer_config" "reconciliation" {
 
   params = {
     query = <<-SQL
-      SELECT IF(COUNT(*) = 0, 'equal', ERROR(FORMAT('%d keys differ, for example %s', COUNT(*), ANY_VALUE(unique_key))))
-      FROM `${var.project_id}.${google_bigquery_dataset.codaflow.dataset_id}.${google_bigquery_table.view["reconciliation"].table_id}`
+      ASSERT NOT EXISTS (
+        SELECT 1 FROM `${var.project_id}.${google_bigquery_dataset.codaflow.dataset_id}.${google_bigquery_table.view["reconciliation"].table_id}`
+      ) AS 'keys differ';
     SQL
   }
 

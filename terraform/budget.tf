@@ -25,4 +25,6 @@ resource "google_billing_budget" "month" {
   all_updates_rule {
     monitoring_notification_channels = local.channels
   }
+
+  depends_on = [google_project_service.service]
 }

@@ -46,7 +46,10 @@ resource "google_firestore_field" "expire_at" {
   collection = each.key
   field      = "expire_at"
 
-  index_config {}
+  dynamic "index_config" {
+    for_each = var.firestore.edition == "STANDARD" ? ["none"] : []
+    content {}
+  }
   ttl_config {}
 
   # Firestore changes the fields of one collection one after the other.

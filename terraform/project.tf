@@ -7,13 +7,14 @@ locals {
   # Google's own account that delivers messages: it needs grants of its own.
   pubsub_agent = "serviceAccount:service-${data.google_project.this.number}@gcp-sa-pubsub.iam.gserviceaccount.com"
 
-  services = toset([
+  services = toset(concat(var.budget == null ? [] : ["billingbudgets.googleapis.com"], [
     "artifactregistry.googleapis.com",
     "bigquery.googleapis.com",
     "bigquerydatatransfer.googleapis.com",
     "bigquerystorage.googleapis.com",
     "cloudbuild.googleapis.com",
     "cloudfunctions.googleapis.com",
+    "cloudresourcemanager.googleapis.com",
     "cloudscheduler.googleapis.com",
     "cloudtasks.googleapis.com",
     "firestore.googleapis.com",
@@ -24,7 +25,7 @@ locals {
     "run.googleapis.com",
     "secretmanager.googleapis.com",
     "storage.googleapis.com",
-  ])
+  ]))
 }
 
 data "google_project" "this" {

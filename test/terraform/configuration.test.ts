@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { withoutTerraform, Workspace } from './terraform.ts';
@@ -36,3 +37,18 @@ for (const module of MODULES) {
     assert.deepEqual(unused(path.resolve(import.meta.dirname, '../..', module)), []);
   });
 }
+
+test('terraform/README.md has every file and every variable, as described', () => {
+  const directory = path.resolve(import.meta.dirname, '../../terraform');
+  const readme = readFileSync(path.join(directory, 'README.md'), 'utf8');
+  for (const file of readdirSync(directory).filter((name) => name.endsWith('.tf') && name !== 'versions.tf')) {
+    assert.ok(readme.includes(`\`${file}\``), file);
+  }
+  const variables = readFileSync(path.join(directory, 'variables.tf'), 'utf8');
+  const declared = [...variables.matchAll(/^variable "(\w+)" \{\n {2}description = "((?:[^"\\]|\\.)*)"/gm)];
+  const rows = declared.map(([, name, description]) => `${name} ${description!.replaceAll('\\"', '"')}`);
+  const described = [...readme.matchAll(/^\| `(\w+)`(?: \(required\))? \| (.*) \|$/gm)]
+    .map(([, name, description]) => `${name} ${description}`)
+    .filter((row) => declared.some(([, name]) => row.startsWith(`${name} `)));
+  assert.deepEqual(described, rows);
+});

@@ -36,7 +36,10 @@ describe('monitoring', { skip: withoutTerraform }, () => {
     const alarms = plan.of('google_monitoring_alert_policy').map((r) => `${r.key}.md`);
     assert.deepEqual(pages.sort(), alarms.sort());
     const index = readFileSync(path.join(PAGES, 'README.md'), 'utf8');
-    for (const page of pages) assert.ok(index.includes(`(${page})`), `README.md does not list ${page}`);
+    for (const alarm of plan.of('google_monitoring_alert_policy')) {
+      const severity = String(alarm.after['severity']).toLowerCase();
+      assert.match(index, new RegExp(`\\(${alarm.key}\\.md\\): .* \\| ${severity} \\|`), alarm.key);
+    }
   });
 
   test('pages are whole, and ask for lines and settings that exist', () => {

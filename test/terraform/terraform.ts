@@ -40,15 +40,18 @@ export class Workspace {
   #environment: Record<string, string> = {};
   #closing: (() => void)[] = [];
 
-  constructor(module = 'terraform') {
+  /** @param dist the bundle to deploy; by default something small stands for it */
+  constructor(module = 'terraform', dist?: string) {
     this.module = path.join(this.root, module);
     const clean = (file: string) => !/\/\.terraform(\/|$)|\.tfstate|\.terraform\.lock/.test(file);
     for (const entry of ['terraform', 'joins', 'package.json', 'package-lock.json']) {
       cpSync(path.join(ROOT, entry), path.join(this.root, entry), { recursive: true, filter: clean });
     }
-    // The bundle is not what these tests are about, and Terraform reads all of it.
-    mkdirSync(path.join(this.root, 'dist'));
-    writeFileSync(path.join(this.root, 'dist/index.js'), '// stands for the bundle\n');
+    if (dist !== undefined) cpSync(dist, path.join(this.root, 'dist'), { recursive: true });
+    else {
+      mkdirSync(path.join(this.root, 'dist'));
+      writeFileSync(path.join(this.root, 'dist/index.js'), '// stands for the bundle\n');
+    }
   }
 
   /** Files of the pages for alarms. */
