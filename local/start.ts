@@ -18,16 +18,17 @@ import { announce, withdraw } from './running.ts';
 async function main(options: Options): Promise<number> {
   const { signal, ended } = toldToEnd();
   const console = new Console(options.json);
-  const logDir = await mkdtemp(path.join(tmpdir(), 'codaflow-logs-'));
+  const { stateDir } = options;
+  const logDir = stateDir === null ? await mkdtemp(path.join(tmpdir(), 'codaflow-logs-')) : path.join(stateDir, 'logs');
   let cloud: Cloud | null = null;
-  let keepLogs = false;
+  let keepLogs = stateDir !== null;
   try {
     const inputs = await readInputs(options, Date.now() * 1000);
     console.line(`Codaflow on this machine: ${inputs.title}`);
     console.line(DEMO_NOTE);
     const chaos = options.chaos === null ? null : new Chaos(options.chaos);
     cloud = await startCloud({
-      ...(options.stateDir !== null && { stateDir: options.stateDir }),
+      ...(stateDir !== null && { stateDir }),
       ...(chaos !== null && { faults: chaos.hook }),
       logDir,
       settings: { ...DEMO_SETTINGS, COMPLETION_STATUSES: inputs.completion.join(',') },
@@ -38,7 +39,7 @@ async function main(options: Options): Promise<number> {
     const report = await replay({ cloud, inputs, options, console, chaos, signal });
     if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     else console.line(render(report, console.colour));
-    keepLogs = report.verdict === 'wrong';
+    keepLogs ||= report.verdict === 'wrong';
     if (keepLogs) console.line(`The logs of the functions are in ${logDir}`);
     if (!options.once) {
       console.line(invitation(cloud.addresses));

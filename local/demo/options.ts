@@ -34,7 +34,7 @@ up for events and queries of your own; Ctrl-C ends all of it.
   --chaos SEED         while the replay runs, kill functions, refuse calls, lose answers and deliver twice, by this seed
   --export DIR         write what came out as NDJSON files
   --json               print the report as JSON on stdout, and nothing else there
-  --state DIR          keep the state of the local cloud in this folder, so that the next run finds it
+  --state DIR          keep the state of the local cloud (and logs) in this folder, so that the next run finds it
   --help               this text
 `;
 
