@@ -13,12 +13,15 @@ export interface PortCall {
 export interface Gate {
   before(call: PortCall): Promise<void>;
   after(call: PortCall): Promise<void>;
+  /** Takes the whole call into its hands, instead of `before` and `after`: when the effect happens, and what is told. */
+  run?<T>(call: PortCall, effect: () => T): Promise<T>;
 }
 
 export const OPEN: Gate = { before: async () => undefined, after: async () => undefined };
 
 /** Runs an effect between the two sides of a gate. */
 export async function through<T>(gate: Gate, call: PortCall, effect: () => T): Promise<T> {
+  if (gate.run !== undefined) return gate.run(call, effect);
   await gate.before(call);
   const result = effect();
   await gate.after(call);

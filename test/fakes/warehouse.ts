@@ -39,6 +39,9 @@ export class FakeWarehouse {
   /** What becomes of a job when it runs: null lets it do its work. */
   fate: (job: QueryJob) => JobState | null = () => null;
 
+  /** Whether a job that is waited for ends within the wait. */
+  endsInTime: (id: string) => boolean = () => true;
+
   constructor(events: FakeTable<EventRow>, now: () => number, timeTravel = 7 * DAY) {
     this.#events = events;
     this.#now = now;
@@ -48,6 +51,11 @@ export class FakeWarehouse {
   /** Runs every job that was created and did not run yet. */
   runJobs(): void {
     for (const id of this.jobs.keys()) this.#run(id);
+  }
+
+  /** Runs one job, unless it ran or was cancelled. */
+  runJob(id: string): void {
+    this.#run(id);
   }
 
   #run(id: string): JobState {
@@ -61,6 +69,10 @@ export class FakeWarehouse {
       entry.state = { state: 'done', bytesProcessed: 0, bytesBilled: 0, insertedRows: this.ledger.length - before };
     } else entry.state = failure;
     return entry.state;
+  }
+
+  #state(id: string): JobState {
+    return this.jobs.get(id)?.state ?? { state: 'absent' };
   }
 
   #invalid({ parameters }: QueryJob): JobState | null {
@@ -162,8 +174,8 @@ export class FakeWarehouse {
           this.jobs.set(job.jobId, { job, state: { state: 'running' }, rows: [], resultExpired: false });
           return 'started';
         }),
-      state: async (id) => call('state', id, () => this.jobs.get(id)?.state ?? { state: 'absent' }),
-      wait: async (id) => call('wait', id, () => this.#run(id)),
+      state: async (id) => call('state', id, () => this.#state(id)),
+      wait: async (id) => call('wait', id, () => (this.endsInTime(id) ? this.#run(id) : this.#state(id))),
       cancel: async (id) =>
         call('cancel', id, () => {
           const entry = this.jobs.get(id);

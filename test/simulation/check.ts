@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import type { SummaryRow } from '../../functions/core/event.ts';
+import type { Message } from '../../functions/ports.ts';
+import { messageOf, timeOf } from './messages.ts';
+import { foldOf } from './oracle.ts';
+import type { PlannedEvent } from './plan.ts';
+import { SKEW } from './watch.ts';
+import type { World } from './world.ts';
+
+/** Whether nothing more will happen by itself. */
+export function isDone(world: World): boolean {
+  for (const [path, document] of world.store.dump()) {
+    if (path.startsWith('sequences/') && document['wake_at'] !== undefined) return false;
+  }
+  if (!world.plan.join) return true;
+  const cursor = world.store.read('cursors/enrich');
+  const last = world.events.commits.at(-1)?.time ?? 0;
+  return cursor !== null && cursor['run'] === null && Number(cursor['position']) > last + world.config.joinWait;
+}
+
+/** Holds a world at rest to the fold over everything that was published. */
+export function checkRest(world: World): void {
+  const events = world.plan.messages.flatMap((planned) => ('event' in planned ? [planned.event] : []));
+  checkDeadLetters(world);
+  checkTable(world, events);
+  const chosen = checkConflicts(world, events);
+  const byKey = Map.groupBy(chosen, ({ key }) => key);
+  for (const [key, ofKey] of byKey) checkKey(world, key, ofKey);
+  assert.deepEqual(new Set(world.summaries.commits.map(({ row }) => row.unique_key)), new Set(byKey.keys()));
+  if (world.plan.join) checkJoin(world);
+}
+
+function lettersOf(world: World, data: string): readonly Message[] {
+  return world.bus.published('deadLetters').filter((letter) => Buffer.from(letter.data).toString() === data);
+}
+
+/** Every permanent failure is there with its bytes and its reason, and nothing else. */
+function checkDeadLetters(world: World): void {
+  const expected = new Set<string>();
+  for (const planned of world.plan.messages) {
+    const data = messageOf(planned).data as string;
+    const reason = 'raw' in planned ? planned.reason : planned.event.refused === true ? 'row_refused' : null;
+    if (reason === null) continue;
+    expected.add(data);
+    const reasons = lettersOf(world, data).map(({ attributes }) => attributes['reason']);
+    assert.ok(reasons.includes(reason), `no dead letter ${reason} for ${data}`);
+  }
+  for (const { data, attributes } of world.bus.published('deadLetters')) {
+    const text = Buffer.from(data).toString();
+    const known = expected.has(text) || attributes['reason'] === 'event_id_conflict';
+    assert.ok(known, `dead letter ${attributes['reason']} of a good message ${text}`);
+  }
+}
+
+const identity = (key: string, id: string, status: string, time: number) => JSON.stringify([key, id, status, time]);
+
+/** The table holds every accepted event, and nothing that was not published. */
+function checkTable(world: World, events: readonly PlannedEvent[]): void {
+  const accepted = events.filter(({ refused }) => refused === undefined);
+  assert.deepEqual(
+    new Set(world.events.commits.map(({ row: r }) => identity(r.unique_key, r.event_id, r.event_status, r.event_time))),
+    new Set(accepted.map((event) => identity(event.key, event.id, event.status, timeOf(event)))),
+    'the table of events differs from what was published',
+  );
+}
+
+/** Of the variants of one identity exactly one counts; the others are dead letters. Returns those that count. */
+function checkConflicts(world: World, events: readonly PlannedEvent[]): PlannedEvent[] {
+  const accepted = events.filter(({ refused }) => refused === undefined);
+  const byIdentity = Map.groupBy(accepted, ({ key, id }) => JSON.stringify([key, id]));
+  return [...byIdentity.values()].map((all) => {
+    const variants = [...new Map(all.map((event) => [event.time, event])).values()];
+    const counted = variants.filter((event) => {
+      const data = messageOf({ at: 0, event }).data as string;
+      return lettersOf(world, data).length === 0;
+    });
+    assert.equal(
+      counted.length,
+      1,
+      `${JSON.stringify(all[0])}: ${counted.length} of ${variants.length} variants count`,
+    );
+    return counted[0]!;
+  });
+}
+
+function checkKey(world: World, key: string, events: readonly PlannedEvent[]): void {
+  const document = [...world.store.dump().values()].find((one) => one['key'] === key)!;
+  assert.equal(document['version'], events.length, `${key} counts other events than were published`);
+  assert.equal(document['confirmed'], events.length, `${key} is not covered`);
+  const rows = rowsOf(world, key);
+  const published = world.bus.published('summaries').filter(({ attributes }) => attributes['unique_key'] === key);
+  assert.deepEqual(
+    new Set(published.map(({ attributes }) => Number(attributes['revision']))),
+    new Set(rows.map(({ revision }) => revision)),
+    `${key}: the revisions of the topic are not those of the table`,
+  );
+  const contents = new Map<string, unknown>();
+  for (const { data, attributes } of published) {
+    assert.equal(contents.get(attributes['id']!) ?? data, data, `${key}: an id has two contents`);
+    contents.set(attributes['id']!, data);
+    const row = rows[Number(attributes['revision']) - 1]!;
+    const body = JSON.parse(data as string) as SummaryRow;
+    assert.deepEqual([body.total_steps, body.state, body.complete], [row.total_steps, row.state, row.complete]);
+  }
+  assert.equal(contents.size, rows.length);
+
+  const first = rows[0]!;
+  const coda = firstArrivalOfCoda(world, key);
+  rows.forEach((row, i) => {
+    assert.equal(row.revision, i + 1, `${key}: the revisions are not 1, 2, 3, ...`);
+    assert.equal(row.generation, document['generation']);
+    if (i > 0) assert.ok(row.total_steps > rows[i - 1]!.total_steps, `${key}: revision ${i + 1} covers nothing new`);
+    assert.equal(row.late_events, row.total_steps - first.total_steps, `${key}: late events of revision ${i + 1}`);
+    checkRow(world, row, i === rows.length - 1 ? events : coveredBy(row, events));
+    if (row.state === 'expired') {
+      assert.ok(row.written_at >= row.generation + world.config.silence - SKEW, `${key} expired too early`);
+    } else if (!row.complete && rows.findIndex(({ state }) => state === 'finished') === i) {
+      assert.ok(row.written_at >= coda + world.config.grace - SKEW, `${key} did not wait for the missing numbers`);
+    }
+  });
+}
+
+/** One row for each revision, in their order; repeats are identical. */
+function rowsOf(world: World, key: string): readonly SummaryRow[] {
+  const rows = world.summaries.commits.map(({ row }) => row).filter((row) => row.unique_key === key);
+  const byRevision = new Map<string, SummaryRow>();
+  for (const row of rows) {
+    const name = `${row.generation} ${row.revision}`;
+    assert.deepEqual(row, byRevision.get(name) ?? row, `${key}: revision ${row.revision} has two contents`);
+    byRevision.set(name, row);
+  }
+  assert.ok(byRevision.size > 0, `${key} has no summary`);
+  return [...byRevision.values()].sort((a, b) => a.revision - b.revision);
+}
+
+/** The events that a row says it covers; null when it does not list them all. */
+function coveredBy(row: SummaryRow, events: readonly PlannedEvent[]): readonly PlannedEvent[] | null {
+  if (row.steps.length < row.total_steps) return null;
+  return row.steps.map((step) => events.find(({ id }) => id === step.event_id)!);
+}
+
+function checkRow(world: World, row: SummaryRow, covered: readonly PlannedEvent[] | null): void {
+  if (covered === null) return;
+  const expected = foldOf(covered, world.config.stepsKept);
+  const { unique_key: key, revision } = row;
+  const found: Record<string, unknown> = Object.fromEntries(
+    Object.keys(expected).map((name) => [name, row[name as keyof SummaryRow]]),
+  );
+  found['fields'] = JSON.parse(row.fields ?? 'null') as unknown;
+  assert.deepEqual(found, { ...expected }, `${key}: revision ${revision} is not the fold of its events`);
+}
+
+function firstArrivalOfCoda(world: World, key: string): number {
+  const codas = world.events.commits.filter(
+    ({ row }) => row.unique_key === key && world.config.completionStatuses.includes(row.event_status),
+  );
+  return Math.min(...codas.map(({ row }) => row.ingest_time));
+}
+
+/** Each event is joined and published under one result id with one content. */
+function checkJoin(world: World): void {
+  const contents = new Map<string, string>();
+  const identities = new Set<string>();
+  for (const { data, attributes } of world.bus.published('results')) {
+    const id = attributes['result_id']!;
+    const body = JSON.parse(data as string) as { unique_key: string; event_id: string; enriched: boolean };
+    assert.equal(contents.get(id) ?? data, data, `result ${id} has two contents`);
+    contents.set(id, data as string);
+    identities.add(JSON.stringify([body.unique_key, body.event_id]));
+    const row = world.events.commits.find(
+      (one) => one.row.unique_key === body.unique_key && one.row.event_id === body.event_id,
+    )!.row;
+    if (row.join_key === 'known') assert.ok(body.enriched, `${data as string} was not enriched`);
+    if (row.join_key === 'never') assert.ok(!body.enriched);
+  }
+  const stored = new Set(world.events.commits.map(({ row }) => JSON.stringify([row.unique_key, row.event_id])));
+  assert.deepEqual(identities, stored, 'the joined events are not the stored ones');
+  assert.equal(contents.size, stored.size, 'an event has two result ids');
+  assert.equal(world.warehouse.ledger.length, stored.size, 'the ledger repeats a result');
+}

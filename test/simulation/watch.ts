@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import type { Document } from '../../functions/ports.ts';
+import type { Changes } from '../fakes/store.ts';
+import type { Held } from './subscription.ts';
+import type { Watcher, World } from './world.ts';
+
+const HOUR = 3600e6;
+/** Clocks of instances differ by at most this much. */
+export const SKEW = 3e6;
+/** A commit may come so much later than the clock was read for it. */
+const LATE_COMMIT = 600e6;
+
+/** Holds every commit and every acknowledgement to what must be true in every moment. */
+export function watch(world: World): Watcher {
+  const before = new Map<string, Document>();
+  /** Ids of each key that Pub/Sub was told to forget. */
+  const acknowledged = new Map<string, Set<string>>();
+
+  function checkSequence(path: string, document: Document, now: number): void {
+    const { version, confirmed, wake_at: wakeAt, expire_at: expireAt, key } = document as Record<string, number>;
+    const owes = version! > confirmed!;
+    const { silence, age, settleMax } = world.config;
+    if (owes) {
+      assert.ok(wakeAt !== undefined, `${path} owes a summary and nothing will wake it`);
+      assert.ok(expireAt === undefined, `${path} owes a summary and may be deleted`);
+      const latest = now + Math.max(HOUR, Math.min(silence, age), settleMax) + SKEW;
+      assert.ok(wakeAt <= latest, `${path} sleeps too long`);
+    } else {
+      assert.ok(document['claim'] === undefined, `${path} is covered and has a claim`);
+      assert.ok(wakeAt === undefined, `${path} is covered and is woken`);
+      assert.ok(expireAt! > now + world.config.retention - LATE_COMMIT, `${path} is covered and kept too short`);
+    }
+    assert.ok(version! <= idsStored(String(key)).size, `${path} counts an event that the table does not hold`);
+    const old = before.get(path);
+    if (old?.['generation'] === document['generation']) {
+      assert.ok(version! >= Number(old!['version']), `${path} forgot an event`);
+      assert.ok(confirmed! >= Number(old!['confirmed']), `${path} is less covered than before`);
+    }
+  }
+
+  function checkCursor(path: string, document: Document): void {
+    const old = before.get(path);
+    assert.ok(Number(document['position']) >= Number(old?.['position'] ?? 0), `${path} moved back`);
+    assert.ok(Number(document['token']) >= Number(old?.['token'] ?? 0), `${path} took its token back`);
+  }
+
+  function idsStored(key: string): Set<string> {
+    const rows = world.events.commits.filter(({ row }) => row.unique_key === key);
+    return new Set(rows.map(({ row }) => row.event_id));
+  }
+
+  return {
+    committed(changes: Changes, now) {
+      for (const [path, document] of changes) {
+        const [collection, , child] = path.split('/');
+        if (document === null) before.delete(path);
+        else {
+          if (collection === 'sequences' && child === undefined) checkSequence(path, document, now);
+          if (collection === 'cursors') checkCursor(path, document);
+          before.set(path, document);
+        }
+      }
+    },
+    acknowledged(held: Held) {
+      const { data } = held.message;
+      const isDead = world.bus
+        .published('deadLetters')
+        .some((letter) => Buffer.from(letter.data).equals(Buffer.from(data)));
+      if (isDead) return;
+      const event = JSON.parse(data as string) as { unique_key: string; event_id: string };
+      const { unique_key: key, event_id: id } = event;
+      assert.ok(idsStored(key).has(id), `${key} ${id} is acknowledged and in no table`);
+      const ids = acknowledged.get(key) ?? new Set();
+      acknowledged.set(key, ids.add(id));
+      const state = [...before.values()].find((document) => document['key'] === key);
+      assert.ok(Number(state?.['version'] ?? 0) >= ids.size, `${key} ${id} is acknowledged and not in the key's state`);
+    },
+  };
+}

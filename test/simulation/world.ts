@@ -1,0 +1,175 @@
+import { hash } from 'node:crypto';
+import { loadConfig, type Config } from '../../functions/config.ts';
+import type { EventRow, Micros, SummaryRow } from '../../functions/core/event.ts';
+import type { LogEntry } from '../../functions/log.ts';
+import { FakeBus } from '../fakes/bus.ts';
+import { fakeClock, START } from '../fakes/clock.ts';
+import { FakeStore, type Changes } from '../fakes/store.ts';
+import { FakeTable } from '../fakes/tables.ts';
+import { FakeWarehouse } from '../fakes/warehouse.ts';
+import type { Director } from './director.ts';
+import type { Call, Fault } from './faults.ts';
+import { Instance } from './instance.ts';
+import { messageOf } from './messages.ts';
+import { SETTINGS, type Plan } from './plan.ts';
+import { Subscription, type Held } from './subscription.ts';
+import { Tasks } from './tasks.ts';
+
+const MINUTE = 60e6;
+/** Faults and producers are done at the latest then; after so much more time everything must be quiet. */
+const PATIENCE = 8 * 60 * MINUTE;
+const MOST_STEPS = 60_000;
+
+/** What watches a world while it runs; each throws where something is wrong. */
+export interface Watcher {
+  committed(changes: Changes, now: Micros): void;
+  acknowledged(held: Held): void;
+}
+
+/** All of the system in one thread under a virtual clock: producers, Pub/Sub, scheduler, instances, stores. */
+export class World {
+  readonly plan: Plan;
+  readonly director: Director;
+  readonly config: Config;
+  readonly clock = fakeClock();
+  readonly tasks = new Tasks();
+  readonly store = new FakeStore();
+  readonly bus = new FakeBus();
+  readonly events = new FakeTable<EventRow>(
+    () => this.clock.now(),
+    (row) => (row.extra?.includes('"refused"') === true ? 'the value is not allowed' : null),
+  );
+  readonly summaries = new FakeTable<SummaryRow>(() => this.clock.now());
+  readonly warehouse = new FakeWarehouse(this.events, () => this.clock.now());
+  readonly instances: Instance[];
+  readonly subscriptions: Readonly<Record<'events' | 'completions', Subscription>>;
+  readonly logged: LogEntry[] = [];
+  readonly log = (entry: LogEntry): void => void this.logged.push(entry);
+  /** Everything that happened, for people. */
+  readonly trace: string[] = [];
+  readonly callsMade: Call[] = [];
+  faultsMet = 0;
+  #lastFault: Micros = START;
+  #ids = 0;
+  #surprise: Error | null = null;
+
+  constructor(plan: Plan, director: Director, watch: (world: World) => Watcher) {
+    this.plan = plan;
+    this.director = director;
+    this.config = loadConfig({ ...SETTINGS, ...plan.settings });
+    const watcher = watch(this);
+    const guarded =
+      <A extends unknown[]>(check: (...args: A) => void) =>
+      (...args: A): void => {
+        try {
+          check(...args);
+        } catch (error) {
+          this.#surprise ??= error as Error;
+        }
+      };
+    this.store.onCommit = guarded((changes: Changes) => watcher.committed(changes, this.clock.now()));
+    this.subscriptions = {
+      events: new Subscription(this, 'ingest', guarded((held: Held) => watcher.acknowledged(held))), // prettier-ignore
+      completions: new Subscription(this, 'finish'),
+    };
+    this.bus.onPublish = (topic, message, id) => {
+      if (topic === 'events' || topic === 'completions') this.subscriptions[topic].take(message, id);
+    };
+    this.warehouse.endsInTime = () => this.director.endsInTime();
+    this.warehouse.reference.set('known', 'Known');
+    this.instances = Array.from({ length: plan.instances }, (_, place) => new Instance(this, place));
+    this.#begin();
+  }
+
+  #begin(): void {
+    for (const planned of this.plan.messages) {
+      this.tasks.add(`publish at ${planned.at}`, START + planned.at * 1000, () => {
+        this.bus.publish('events', [messageOf(planned)]);
+      });
+    }
+    this.#tick('sweep', MINUTE, START + MINUTE);
+    if (!this.plan.join) return;
+    this.#tick('join', 2 * MINUTE, START);
+    this.tasks.add('reference', START + 9 * MINUTE, () => this.warehouse.reference.set('later', 'Later'));
+  }
+
+  #tick(entry: 'sweep' | 'join', every: Micros, at: Micros): void {
+    const run = (): void => {
+      for (let i = this.director.ticks(); i > 0; i--) {
+        this.chooseInstance().serve(entry, `${entry} ${at} ${i}`, null, () => undefined);
+      }
+      this.#tick(entry, every, at + every);
+    };
+    this.tasks.add(entry, at, run, { background: true });
+  }
+
+  randomId(): string {
+    return (this.#ids++).toString(16).padStart(32, '0');
+  }
+
+  chooseInstance(): Instance {
+    return this.instances[this.director.instance(this.instances.length)]!;
+  }
+
+  fault(about: Omit<Call, 'index'>): Fault {
+    const call = { ...about, index: this.callsMade.length };
+    this.callsMade.push(call);
+    const fault = this.director.fault(call);
+    if (fault.kind !== 'none') this.#unusual(`  ! ${fault.kind}${'ms' in fault ? ` ${fault.ms} ms` : ''}`);
+    return fault;
+  }
+
+  #unusual(line: string): void {
+    this.faultsMet++;
+    this.#lastFault = this.clock.now();
+    this.trace.push(line);
+  }
+
+  /** All that the instance was doing is lost; another one takes its place. */
+  crash(instance: Instance): void {
+    instance.alive = false;
+    this.tasks.drop(instance);
+    this.instances[instance.place] = new Instance(this, instance.place);
+  }
+
+  /** An error that no handler may end with. */
+  surprise(where: string, error: unknown): void {
+    this.#surprise ??= new Error(`${where} ended with an error of no known kind`, { cause: error });
+  }
+
+  /** Runs until nothing is left to do. @throws Error when something is wrong, or never comes to rest */
+  async run(done: (world: World) => boolean): Promise<void> {
+    const lastPublish = START + (this.plan.messages.at(-1)?.at ?? 0) * 1000;
+    for (let steps = 0; ; steps++) {
+      // All that the last step set going runs up to its next call of a port.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#surprise !== null) throw this.#surprise;
+      const now = this.clock.now();
+      const runnable = this.tasks.runnable(now);
+      if (runnable.length === 0) {
+        if (this.#isQuiet() && done(this)) return;
+        if (steps > MOST_STEPS || now > Math.max(lastPublish, this.#lastFault) + PATIENCE) throw new Error('no rest');
+        const sleeper = this.clock.nextSleeper() ?? Infinity;
+        this.clock.set(Math.min(this.tasks.next() ?? Infinity, sleeper));
+        continue;
+      }
+      const pause = this.director.pause();
+      if (pause > 0) {
+        this.#unusual(`  ! ${pause} ms pass`);
+        this.clock.advance(pause * 1000);
+      }
+      const task = runnable[this.director.next(runnable.length)]!;
+      this.tasks.take(task);
+      this.trace.push(`${((now - START) / 1e6).toFixed(3)} ${task.label}`);
+      task.run();
+    }
+  }
+
+  #isQuiet(): boolean {
+    return this.tasks.pending().length === 0 && this.instances.every(({ requests }) => requests.size === 0);
+  }
+
+  traceHash(): string {
+    return hash('sha256', this.trace.join('\n'), 'hex').slice(0, 16);
+  }
+}
