@@ -61,6 +61,16 @@ export class Workspace {
 
   /** Starts the stand-ins and runs `terraform init`. */
   async open(): Promise<this> {
+    try {
+      await this.#open();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    return this;
+  }
+
+  async #open(): Promise<void> {
     const schemas = loadSchemas();
     const attached: Record<string, object> = {};
     for (const address of PROVIDERS) {
@@ -77,7 +87,6 @@ export class Workspace {
     this.#environment = { TF_REATTACH_PROVIDERS: JSON.stringify(attached) };
     const init = await this.run('init', '-input=false', '-backend=false', '-no-color');
     if (init.code !== 0) throw new Error(init.out + init.err);
-    return this;
   }
 
   async run(...args: readonly string[]): Promise<Outcome> {
