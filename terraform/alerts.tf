@@ -15,12 +15,20 @@ locals {
     dead-letters = {
       title    = "Events became dead letters"
       severity = "ERROR"
-      conditions = [{
-        kind   = "threshold"
-        title  = "published to the dead-letter topic"
-        filter = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=\"${local.topic_prefix}dead-letters\" AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
-        align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
-      }]
+      conditions = [
+        {
+          kind   = "threshold"
+          title  = "published to the dead-letter topic"
+          filter = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=\"${local.topic_prefix}dead-letters\" AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
+          align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
+        },
+        {
+          kind   = "threshold"
+          title  = "given up by Pub/Sub"
+          filter = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local.subscription_ids}) AND metric.type=\"pubsub.googleapis.com/subscription/dead_letter_message_count\""
+          align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
+        },
+      ]
     }
     oldest-unacked = {
       title    = "Events or completions wait too long"

@@ -3,9 +3,19 @@
 locals {
   charts = [
     {
-      title  = "Events in and completions out (messages a second)"
+      title  = "Publish requests (a second)"
       filter = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=one_of(\"${local.topic_prefix}events\",\"${local.topic_prefix}completions\",\"${local.topic_prefix}summaries\") AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
       align  = "ALIGN_RATE", reduce = "REDUCE_SUM", group = ["resource.label.topic_id"]
+    },
+    {
+      title  = "Deliveries by answer (a second)"
+      filter = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local.subscription_ids}) AND metric.type=\"pubsub.googleapis.com/subscription/push_request_count\""
+      align  = "ALIGN_RATE", reduce = "REDUCE_SUM", group = ["resource.label.subscription_id", "metric.label.response_class"]
+    },
+    {
+      title  = "Messages waiting"
+      filter = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local.subscription_ids}) AND metric.type=\"pubsub.googleapis.com/subscription/num_undelivered_messages\""
+      align  = "ALIGN_MAX", reduce = "REDUCE_MAX", group = ["resource.label.subscription_id"]
     },
     {
       title  = "Oldest message not acknowledged (s)"

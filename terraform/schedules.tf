@@ -37,6 +37,17 @@ resource "google_cloud_scheduler_job" "join" {
     }
   }
 
+  lifecycle {
+    precondition {
+      condition     = !contains(["events", "completions", "summaries", "dead-letters"], each.value.topic)
+      error_message = "joins/${each.key}/join.json: topic ${each.value.topic} is Codaflow's own; joined rows need a topic of their own, such as results."
+    }
+    precondition {
+      condition     = can(regex("^[a-z][a-z0-9_]{0,62}$", each.key)) && fileexists("${local.root}/joins/${each.key}/query.sql")
+      error_message = "joins/${each.key} needs a name of a-z, 0-9 and _, and a query.sql beside join.json."
+    }
+  }
+
   depends_on = [google_cloud_run_v2_service_iam_member.invoker]
 }
 
