@@ -6,10 +6,6 @@ locals {
     [for channel in google_monitoring_notification_channel.email : channel.id],
   )
 
-  log_metric       = { for key, metric in google_logging_metric.metric : key => "metric.type=\"logging.googleapis.com/user/${metric.name}\" AND resource.type=\"cloud_run_revision\"" }
-  subscription_ids = join(",", [for key, function in local.pushes : "\"${local.topic_prefix}${key}-${function}\""])
-  our_services     = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=starts_with(\"${local.name}-\")"
-
   # kind: threshold (value > above for the duration), absent (no value for the duration), log (a line appears).
   alerts = {
     dead-letters = {
@@ -19,13 +15,13 @@ locals {
         {
           kind   = "threshold"
           title  = "published to the dead-letter topic"
-          filter = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=\"${local.topic_prefix}dead-letters\" AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
+          filter = local.filter["letters_sent"]
           align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
         },
         {
           kind   = "threshold"
           title  = "given up by Pub/Sub"
-          filter = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local.subscription_ids}) AND metric.type=\"pubsub.googleapis.com/subscription/dead_letter_message_count\""
+          filter = local.filter["given_up"]
           align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
         },
       ]
@@ -36,7 +32,7 @@ locals {
       conditions = [{
         kind   = "threshold"
         title  = "oldest message not acknowledged"
-        filter = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local.subscription_ids},\"${local.topic_prefix}dead-letters-bigquery\") AND metric.type=\"pubsub.googleapis.com/subscription/oldest_unacked_message_age\""
+        filter = local.filter["oldest_unacked"]
         align  = "ALIGN_MAX", reduce = "REDUCE_NONE", period = "60s", duration = "300s", above = var.alerts.oldest_unacked_seconds
       }]
     }
@@ -46,7 +42,7 @@ locals {
       conditions = [{
         kind   = "threshold"
         title  = "distance of the cursor from now"
-        filter = local.log_metric["join_lag"]
+        filter = local.filter["join_lag"]
         align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_NONE", period = "600s", duration = "600s", above = var.alerts.join_lag_seconds
       }]
     }
@@ -56,7 +52,7 @@ locals {
       conditions = [{
         kind   = "threshold"
         title  = "an error that repeating does not cure"
-        filter = local.log_metric["join_blocked"]
+        filter = local.filter["join_blocked"]
         align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
       }]
     }
@@ -67,7 +63,7 @@ locals {
         for metric in ["join_runs", "sweep_runs"] : {
           kind   = "absent"
           title  = "no ${metric}"
-          filter = local.log_metric[metric]
+          filter = local.filter[metric]
           align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "${var.alerts.silent_schedule_seconds}s"
           group  = metric == "join_runs" ? ["metric.label.join"] : []
         }
@@ -80,13 +76,13 @@ locals {
         {
           kind   = "threshold"
           title  = "woken many times without progress"
-          filter = local.log_metric["sweep_stuck"]
+          filter = local.filter["sweep_stuck"]
           align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "3600s", duration = "0s", above = 0
         },
         {
           kind   = "threshold"
           title  = "more wake-ups than the sweep can handle"
-          filter = local.log_metric["sweep_unfinished"]
+          filter = local.filter["sweep_unfinished"]
           align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", period = "300s", duration = "900s", above = 0
         },
       ]
@@ -97,7 +93,7 @@ locals {
       conditions = [{
         kind   = "threshold"
         title  = "refused for good"
-        filter = local.log_metric["finish_refused"]
+        filter = local.filter["finish_refused"]
         align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
       }]
     }
@@ -107,7 +103,7 @@ locals {
       conditions = [{
         kind   = "threshold"
         title  = "its settings are wrong"
-        filter = local.log_metric["invalid_configs"]
+        filter = local.filter["invalid_configs"]
         align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
       }]
     }
@@ -117,8 +113,8 @@ locals {
       conditions = [{
         kind        = "ratio"
         title       = "5xx among all answers"
-        filter      = "${local.our_services} AND metric.type=\"run.googleapis.com/request_count\" AND metric.labels.response_code_class=\"5xx\""
-        denominator = "${local.our_services} AND metric.type=\"run.googleapis.com/request_count\""
+        filter      = local.filter["server_errors"]
+        denominator = local.filter["requests"]
         align       = "ALIGN_RATE", reduce = "REDUCE_SUM", period = "300s", duration = "600s", above = var.alerts.error_ratio
       }]
     }
@@ -128,7 +124,7 @@ locals {
       conditions = [{
         kind   = "threshold"
         title  = "tasks waiting"
-        filter = "resource.type=\"cloud_tasks_queue\" AND resource.labels.queue_id=starts_with(\"${local.name}-\") AND metric.type=\"cloudtasks.googleapis.com/queue/depth\""
+        filter = local.filter["queue_depth"]
         align  = "ALIGN_MAX", reduce = "REDUCE_NONE", period = "60s", duration = "900s", above = var.alerts.queue_depth
       }]
     }

@@ -4,112 +4,112 @@ locals {
   charts = [
     {
       title  = "Publish requests (a second)"
-      filter = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=one_of(\"${local.topic_prefix}events\",\"${local.topic_prefix}completions\",\"${local.topic_prefix}summaries\") AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
+      filter = local.filter["published"]
       align  = "ALIGN_RATE", reduce = "REDUCE_SUM", group = ["resource.label.topic_id"]
     },
     {
       title  = "Deliveries by answer (a second)"
-      filter = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local.subscription_ids}) AND metric.type=\"pubsub.googleapis.com/subscription/push_request_count\""
+      filter = local.filter["deliveries"]
       align  = "ALIGN_RATE", reduce = "REDUCE_SUM", group = ["resource.label.subscription_id", "metric.label.response_class"]
     },
     {
       title  = "Messages waiting"
-      filter = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local.subscription_ids}) AND metric.type=\"pubsub.googleapis.com/subscription/num_undelivered_messages\""
+      filter = local.filter["waiting"]
       align  = "ALIGN_MAX", reduce = "REDUCE_MAX", group = ["resource.label.subscription_id"]
     },
     {
       title  = "Oldest message not acknowledged (s)"
-      filter = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local.subscription_ids},\"${local.topic_prefix}dead-letters-bigquery\") AND metric.type=\"pubsub.googleapis.com/subscription/oldest_unacked_message_age\""
+      filter = local.filter["oldest_unacked"]
       align  = "ALIGN_MAX", reduce = "REDUCE_MAX", group = ["resource.label.subscription_id"]
     },
     {
       title  = "Dead letters (publishes a minute)"
-      filter = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=\"${local.topic_prefix}dead-letters\" AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
+      filter = local.filter["letters_sent"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
     },
     {
       title  = "Lag of the joins (s)"
-      filter = local.log_metric["join_lag"]
+      filter = local.filter["join_lag"]
       align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = ["metric.label.join"]
     },
     {
       title  = "Runs of the joins"
-      filter = local.log_metric["join_runs"]
+      filter = local.filter["join_runs"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.join"]
     },
     {
       title  = "Failed runs of the joins"
-      filter = local.log_metric["join_failures"]
+      filter = local.filter["join_failures"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.join"]
     },
     {
       title  = "Joined rows published by a window"
-      filter = local.log_metric["join_published"]
+      filter = local.filter["join_published"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.join"]
     },
     {
       title  = "Dead letters by reason"
-      filter = local.log_metric["dead_letters"]
+      filter = local.filter["dead_letters"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.code"]
     },
     {
       title  = "Events delayed by a failure"
-      filter = local.log_metric["ingest_retries"]
+      filter = local.filter["ingest_retries"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
     },
     {
       title  = "Summaries delayed by a failure"
-      filter = local.log_metric["finish_retries"]
+      filter = local.filter["finish_retries"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
     },
     {
       title  = "Keys woken by a sweep"
-      filter = local.log_metric["sweep_woken"]
+      filter = local.filter["sweep_woken"]
       align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
     },
     {
       title  = "Keys without progress"
-      filter = local.log_metric["sweep_stuck"]
+      filter = local.filter["sweep_stuck"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.collection"]
     },
     {
       title  = "Bytes billed by a step of a join"
-      filter = local.log_metric["join_bytes"]
+      filter = local.filter["join_bytes"]
       align  = "ALIGN_PERCENTILE_99", reduce = "REDUCE_MAX", group = ["metric.label.join"]
     },
     {
       title  = "Joined rows too large for a message"
-      filter = local.log_metric["join_dead_letters"]
+      filter = local.filter["join_dead_letters"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.join"]
     },
     {
       title  = "Unexpected failures of requests"
-      filter = local.log_metric["handler_failures"]
+      filter = local.filter["handler_failures"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
     },
     {
       title  = "Tasks waiting"
-      filter = "resource.type=\"cloud_tasks_queue\" AND resource.labels.queue_id=starts_with(\"${local.name}-\") AND metric.type=\"cloudtasks.googleapis.com/queue/depth\""
+      filter = local.filter["queue_depth"]
       align  = "ALIGN_MAX", reduce = "REDUCE_MAX", group = ["resource.label.queue_id"]
     },
     {
       title  = "Bytes billed by queries"
-      filter = "resource.type=\"global\" AND metric.type=\"bigquery.googleapis.com/query/scanned_bytes_billed\""
+      filter = local.filter["bytes_billed"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
     },
     {
       title  = "Requests by answer (a second)"
-      filter = "${local.our_services} AND metric.type=\"run.googleapis.com/request_count\""
+      filter = local.filter["requests"]
       align  = "ALIGN_RATE", reduce = "REDUCE_SUM", group = ["resource.label.service_name", "metric.label.response_code_class"]
     },
     {
       title  = "Latency, 95th percentile (ms)"
-      filter = "${local.our_services} AND metric.type=\"run.googleapis.com/request_latencies\""
+      filter = local.filter["latencies"]
       align  = "ALIGN_PERCENTILE_95", reduce = "REDUCE_MAX", group = ["resource.label.service_name"]
     },
     {
       title  = "Instances"
-      filter = "${local.our_services} AND metric.type=\"run.googleapis.com/container/instance_count\""
+      filter = local.filter["instances"]
       align  = "ALIGN_MAX", reduce = "REDUCE_SUM", group = ["resource.label.service_name"]
     },
   ]

@@ -115,3 +115,35 @@ resource "google_logging_metric" "metric" {
 
   depends_on = [google_project_service.service]
 }
+
+# Filters of everything that alarms and the dashboard look at: the metrics above, and Google's own.
+
+locals {
+  _functions     = "resource.type=\"cloud_run_revision\" AND resource.labels.service_name=starts_with(\"${local.name}-\")"
+  _pushes        = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local._push_names})"
+  _push_names    = join(",", [for topic, function in local.pushes : "\"${local.topic_prefix}${topic}-${function}\""])
+  _subscriptions = "resource.type=\"pubsub_subscription\" AND resource.labels.subscription_id=one_of(${local._push_names},\"${local.topic_prefix}dead-letters-bigquery\")"
+  _queues        = "resource.type=\"cloud_tasks_queue\" AND resource.labels.queue_id=starts_with(\"${local.name}-\")"
+  _topics        = join(",", [for topic in ["completions", "events", "summaries"] : "\"${local.topic_prefix}${topic}\""])
+
+  filter = merge(
+    {
+      for key, metric in google_logging_metric.metric :
+      key => "resource.type=\"cloud_run_revision\" AND metric.type=\"logging.googleapis.com/user/${metric.name}\""
+    },
+    {
+      bytes_billed   = "resource.type=\"global\" AND metric.type=\"bigquery.googleapis.com/query/scanned_bytes_billed\""
+      deliveries     = "${local._pushes} AND metric.type=\"pubsub.googleapis.com/subscription/push_request_count\""
+      given_up       = "${local._pushes} AND metric.type=\"pubsub.googleapis.com/subscription/dead_letter_message_count\""
+      instances      = "${local._functions} AND metric.type=\"run.googleapis.com/container/instance_count\""
+      latencies      = "${local._functions} AND metric.type=\"run.googleapis.com/request_latencies\""
+      letters_sent   = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=\"${local.topic_prefix}dead-letters\" AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
+      oldest_unacked = "${local._subscriptions} AND metric.type=\"pubsub.googleapis.com/subscription/oldest_unacked_message_age\""
+      published      = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=one_of(${local._topics}) AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
+      queue_depth    = "${local._queues} AND metric.type=\"cloudtasks.googleapis.com/queue/depth\""
+      requests       = "${local._functions} AND metric.type=\"run.googleapis.com/request_count\""
+      server_errors  = "${local._functions} AND metric.type=\"run.googleapis.com/request_count\" AND metric.labels.response_code_class=\"5xx\""
+      waiting        = "${local._pushes} AND metric.type=\"pubsub.googleapis.com/subscription/num_undelivered_messages\""
+    },
+  )
+}
