@@ -59,6 +59,15 @@ function list(text: string): readonly string[] {
   return text === '' ? [] : text.split(',').map((item) => item.trim());
 }
 
+/** Payload members as JSON pointers (RFC 6901). Each costs a key's document up to 4 KB, hence the limit. */
+function pointers(text: string): readonly string[] {
+  const items = list(text);
+  if (items.length > 20) throw new Error('expected at most 20 JSON pointers');
+  if (items.some((item) => !/^(\/([^~/]|~[01])*)+$/.test(item)))
+    throw new Error('expected JSON pointers such as /amount,/order/total');
+  return items;
+}
+
 function nonEmptyList(text: string): readonly string[] {
   const items = list(text);
   if (items.length === 0 || items.some((item) => item === ''))
@@ -150,7 +159,7 @@ export const SETTINGS = {
     'SUMMARY_FIELDS',
     '',
     'Payload members to aggregate, as JSON pointers such as /amount,/order/total',
-    list,
+    pointers,
   ),
   partitioning: define(
     'EVENTS_PARTITIONING',
@@ -181,7 +190,7 @@ export const SETTINGS = {
     "A key's state is kept this long after its last confirmed summary",
     duration,
   ),
-  idsInline: define('IDS_INLINE', '1000', "Event ids kept in the key's own document", integer(0, 10_000)),
+  idsInline: define('IDS_INLINE', '1000', "Event ids kept in the key's own document", integer(0, 5000)),
   stepsKept: define('STEPS_KEPT', '200', 'Steps kept for a summary', integer(0, 10_000)),
   stepsBytes: define('STEPS_BYTES', '48KiB', 'and their bytes', bytes),
   claim: define('CLAIM', '60s', 'How long one instance may take to write a claimed summary', duration),
