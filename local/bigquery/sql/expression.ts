@@ -279,6 +279,9 @@ function translateBinary(expr: Extract<Expr, { kind: 'binary' }>, scope: Scope):
   const right = translate(expr.right, scope);
   if (op === 'LIKE') {
     const [value, pattern] = [coerce(scope, left, 'STRING', pos), coerce(scope, right, 'STRING', pos)];
+    if (typeof pattern.value === 'string' && /^(?:[^\\]|\\[^])*\\$/.test(pattern.value)) {
+      throw fail(scope, pos, 'LIKE pattern ends with a backslash');
+    }
     return { sql: `(${value.sql} LIKE ${pattern.sql} ESCAPE '\\')`, type: 'BOOL' };
   }
   return ['=', '!=', '<', '<=', '>', '>='].includes(op)

@@ -17,7 +17,7 @@ export const PRELUDE: readonly string[] = [
   macro(
     'gsql_float(s)',
     String.raw`CASE WHEN regexp_full_match(s, '\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*')
-    THEN CASE WHEN isinf(TRY_CAST(trim(s, e' \t\n\r\f\v') AS DOUBLE)) THEN NULL ELSE TRY_CAST(trim(s, e' \t\n\r\f\v') AS DOUBLE) END
+    THEN TRY_CAST(trim(s, e' \t\n\r\f\v') AS DOUBLE)
     WHEN regexp_full_match(s, '(?i)\s*[+-]?(inf|infinity|nan)\s*') THEN TRY_CAST(ltrim(trim(s, e' \t\n\r\f\v'), '+') AS DOUBLE) END`,
   ),
   macro(
@@ -30,13 +30,12 @@ export const PRELUDE: readonly string[] = [
     'gsql_finite(r, a, b)',
     `CASE WHEN isinf(r) AND NOT isinf(a) AND NOT isinf(b) THEN error('double overflow') ELSE r END`,
   ),
+  // As many of 15 digits as there are where those give the value back, else 17.
   macro(
-    'gsql_float_text(x)',
-    String.raw`CASE WHEN x = 0 THEN '0' WHEN abs(x) >= 1e15 AND abs(x) < 1e16 THEN
-    regexp_replace(regexp_replace(CAST(x AS VARCHAR), '\.0$', ''), '^(-?[0-9])([0-9]*?)0*$', '\1.\2e+15')
-    ELSE regexp_replace(CAST(x AS VARCHAR), '\.0$', '') END`,
+    'gsql_float_string(x)',
+    `CASE WHEN x = 0 THEN '0' WHEN isnan(x) OR isinf(x) THEN CAST(x AS VARCHAR)
+    WHEN CAST(format('{:.15g}', x) AS DOUBLE) = x THEN format('{:.15g}', x) ELSE format('{:.17g}', x) END`,
   ),
-  macro('gsql_float_string(x)', String.raw`replace(gsql_float_text(x), '.e+15', 'e+15')`),
   macro('gsql_numeric_text(x)', String.raw`regexp_replace(CAST(x AS VARCHAR), '\.?0+$', '')`),
   // Strings
   macro('gsql_trim(s)', `regexp_replace(regexp_replace(s, '^${SPACES}+', ''), '${SPACES}+$', '')`),
@@ -47,7 +46,7 @@ export const PRELUDE: readonly string[] = [
   macro(
     'gsql_substr3(s, p, n)',
     `CASE WHEN n < 0 THEN error('Third argument in SUBSTR() cannot be negative')
-    ELSE substring(s, gsql_start(s, p), n) END`,
+    ELSE substring(s, gsql_start(s, p), least(n, 4294967295)) END`,
   ),
   macro(
     'gsql_pad_check(n, p)',
@@ -70,13 +69,13 @@ export const PRELUDE: readonly string[] = [
   macro(
     'gsql_parse_timestamp(s)',
     String.raw`CASE WHEN regexp_full_match(s,
-    '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ Tt][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\.[0-9]{1,6})?( UTC|[Zz]|[+-][0-9]{1,2}(:?[0-9]{2})?)?)?')
+    '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([ Tt]([01]?[0-9]|2[0-3]):[0-9]{1,2}:[0-9]{1,2}(\.[0-9]{1,6})?( UTC|[Zz]|[+-](0?[0-9]|1[0-3])(:?[0-9]{2})?|[+-]14(:?00)?)?)?')
     THEN gsql_in_range(TRY_CAST(regexp_replace(regexp_replace(regexp_replace(regexp_replace(s, '[Tt]([0-9])', ' \1'), '( UTC|[Zz])$', '+00'),
       '([+-])([0-9])(:?[0-9]{2})?$', '\10\2\3'), '([+-][0-9]{2})([0-9]{2})$', '\1:\2') AS TIMESTAMPTZ)) END`,
   ),
   macro(
     'gsql_parse_date(s)',
-    `CASE WHEN regexp_full_match(s, '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}') THEN TRY_CAST(s AS DATE) END`,
+    `CASE WHEN regexp_full_match(s, '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}') AND left(s, 4) != '0000' THEN TRY_CAST(s AS DATE) END`,
   ),
   macro(
     'gsql_fraction(ts)',
@@ -122,7 +121,19 @@ export const PRELUDE: readonly string[] = [
     `CASE WHEN json_type(j, p) = 'NULL' THEN NULL ELSE CAST(json_extract(j, p) AS VARCHAR) END`,
   ),
   macro('gsql_json_array(j, p)', `CASE WHEN json_type(j, p) = 'ARRAY' THEN CAST(json_extract(j, p) AS JSON[]) END`),
-  macro('gsql_json_canonical(j)', `CAST(j AS VARCHAR)`),
+  // Members in the order of their names; DuckDB keeps the order of the text.
+  macro('gsql_member(k)', `'/' || replace(replace(k, '~', '~0'), '/', '~1')`),
+  macro(
+    'gsql_json_flat(j)',
+    `CASE WHEN contains(CAST(j AS VARCHAR), '{') AND json_type(j) IN ('OBJECT', 'ARRAY')
+    THEN error('TO_JSON_STRING of nested JSON objects is not supported by the local BigQuery') ELSE CAST(json(j) AS VARCHAR) END`,
+  ),
+  macro(
+    'gsql_json_canonical(j)',
+    `CASE WHEN json_type(j) = 'OBJECT' THEN '{' || array_to_string(list_transform(list_sort(json_keys(j)),
+      lambda k: CAST(to_json(k) AS VARCHAR) || ':' || gsql_json_flat(json_extract(j, gsql_member(k)))), ',') || '}'
+    ELSE gsql_json_flat(j) END`,
+  ),
   macro(
     'gsql_lax_float(j)',
     `CASE json_type(j) WHEN 'VARCHAR' THEN gsql_float(json_extract_string(j, '$'))

@@ -61,7 +61,7 @@ function tail(query: Query, scope: Scope, compiled: CompiledQuery): string {
           if (value.kind !== 'literal' || value.type !== 'INT64') return sortable(inner, value);
           const column = compiled.columns[Number(value.value) - 1];
           if (!column) throw fail(scope, value.pos, `ORDER BY column number ${value.value} is out of range`);
-          return { sql: value.value, type: column.type };
+          return { sql: column.sql, type: column.type };
         })}`
       : '';
   scope.state.use(inner.deps);

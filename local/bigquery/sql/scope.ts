@@ -108,10 +108,11 @@ export function lookup(scope: Scope, name: string, pos: number): Found | undefin
       range.columns.filter((column) => column.name?.toLowerCase() === wanted && column.merged !== true),
     );
     const range = at.ranges.find((one) => one.alias?.toLowerCase() === wanted);
-    if (columns.length > 1) throw fail(scope, pos, `Column name ${name} is ambiguous`);
+    // An alias of FROM comes before columns of the same name.
     if (range?.element) return { column: range.element, outer };
-    if (columns[0]) return { column: columns[0], outer };
     if (range) return { range, outer };
+    if (columns.length > 1) throw fail(scope, pos, `Column name ${name} is ambiguous`);
+    if (columns[0]) return { column: columns[0], outer };
     outer = true;
   }
   return undefined;

@@ -4,9 +4,9 @@ import { coerce, nullOf } from './coerce.ts';
 import { structOf, translate, translateBool } from './expression.ts';
 import { compileFrom } from './from.ts';
 import { AGGREGATES } from './functions/aggregate.ts';
-import { expandItems, starDeps, type Item } from './items.ts';
+import { expandItems, impliedName, starDeps, type Item } from './items.ts';
 import { prune } from './predicate.ts';
-import { fail, lookup, refuse, type Column, type Dep, type Range, type Scope } from './scope.ts';
+import { fail, refuse, type Column, type Dep, type Range, type Scope } from './scope.ts';
 import { quote, sameType, typeName, type Type, type Typed } from './typing.ts';
 import { walk } from './walk.ts';
 
@@ -31,6 +31,9 @@ export function compileSelect(
     prune(scope, select.where);
   }
   const orderBy = query?.orderBy ?? [];
+  if (orderBy[0] && !select.from) {
+    throw fail(scope, orderBy[0].value.pos, 'Query without FROM clause cannot have an ORDER BY clause');
+  }
   const later = [select.having, select.qualify, ...orderBy.map((item) => item.value)].filter(
     (one) => one !== undefined,
   );
@@ -50,23 +53,14 @@ export function compileSelect(
       output.name === undefined ? [] : [[output.name.toLowerCase(), { ...output.value, deps: output.deps }] as const],
     ),
   );
-  const own = new Set(
-    from.ranges.flatMap((range) =>
-      [range.alias, ...range.columns.map((column) => column.name)].map((one) => one?.toLowerCase()),
-    ),
-  );
-  // In HAVING and QUALIFY a column of FROM comes before an alias of SELECT.
-  const fresh = new Map([...aliases].filter(([name]) => !own.has(name)));
   if (select.having)
-    clauses.push(
-      ` HAVING ${translateBool(select.having, { ...body, windows: false, aliases: fresh }, 'HAVING clause').sql}`,
-    );
+    clauses.push(` HAVING ${translateBool(select.having, { ...body, windows: false, aliases }, 'HAVING clause').sql}`);
   if (select.qualify) {
     const windowed = [select.qualify, ...listed].some((one) =>
       walk(one, (node) => node.kind === 'call' && node.over !== undefined),
     );
     if (!windowed) throw fail(scope, select.qualify.pos, 'The QUALIFY clause requires analytic function to be present');
-    clauses.push(` QUALIFY ${translateBool(select.qualify, { ...body, aliases: fresh }, 'QUALIFY clause').sql}`);
+    clauses.push(` QUALIFY ${translateBool(select.qualify, { ...body, aliases }, 'QUALIFY clause').sql}`);
   }
   if (orderBy.length > 0) {
     const order: Scope = { ...body, aliases };
@@ -132,10 +126,14 @@ function groupKey(key: Expr, select: Select, scope: Scope): Typed {
       throw refuse(scope, key.pos, 'GROUP BY a column number beside *');
     if (item?.kind !== 'expr') throw fail(scope, key.pos, `GROUP BY column number ${key.value} is out of range`);
     expr = item.value;
-  } else if (key.kind === 'path' && key.names.length === 1 && !lookup(scope, key.names[0] ?? '', key.pos)) {
+  } else if (key.kind === 'path' && key.names.length === 1) {
+    // A name of the SELECT list comes before a column of FROM.
     const name = key.names[0]?.toLowerCase();
-    const item = select.items.find((one) => one.kind === 'expr' && one.alias?.toLowerCase() === name);
-    if (item?.kind === 'expr') expr = item.value;
+    const named = select.items.flatMap((one) =>
+      one.kind === 'expr' && (one.alias ?? impliedName(one.value))?.toLowerCase() === name ? [one.value] : [],
+    );
+    if (named.length > 1) throw fail(scope, key.pos, `Name ${key.names[0] ?? ''} in GROUP BY clause is ambiguous`);
+    expr = named[0] ?? key;
   }
   if (isAggregate(expr)) throw fail(scope, key.pos, 'Aggregate functions are not allowed in GROUP BY');
   const value = translate(expr, scope);
@@ -149,11 +147,12 @@ function orderValue(value: Expr, outputs: readonly Output[], scope: Scope, disti
     const output = outputs[Number(value.value) - 1];
     if (!output) throw fail(scope, value.pos, `ORDER BY column number ${value.value} is out of range`);
     for (const dep of output.deps) scope.deps.add(dep);
-    return { sql: value.value, type: checked(output.value.type, scope, value) };
+    const type = checked(output.value.type, scope, value);
+    return { sql: type === 'FLOAT64' && !distinct ? output.value.sql : value.value, type };
   }
   const typed = sortable(scope, value);
   const at = outputs.findIndex((output) => output.value.sql === typed.sql && sameType(output.value.type, typed.type));
-  if (at >= 0) return { sql: String(at + 1), type: typed.type };
+  if (at >= 0 && (typed.type !== 'FLOAT64' || distinct)) return { sql: String(at + 1), type: typed.type };
   if (distinct)
     throw fail(
       scope,

@@ -47,7 +47,7 @@ export function translateAggregate(call: Call, scope: Scope, over = ''): Typed {
     throw refuse(scope, pos, `ORDER BY or LIMIT in ${name}`);
   if (call.nulls && name !== 'ARRAY_AGG') throw refuse(scope, pos, `${call.nulls} NULLS in ${name}`);
   if (call.safe) throw refuse(scope, pos, `SAFE.${name}`);
-  const { grouped: _grouped, aliases: _aliases, ...rest } = scope;
+  const { grouped: _grouped, ...rest } = scope;
   const inner: Scope = over ? scope : { ...rest, aggregates: false, windows: false };
   const [first] = call.args;
   if (!first) return { sql: `count(*)${over}`, type: 'INT64' };

@@ -9,8 +9,8 @@ function jsonPath(call: CallSite, legacy: boolean): string {
   if (call.exprs.length < 2) return "'$'";
   const source = constantText(call, 1, 'JSONPath');
   if (!source.startsWith('$')) throw fail(call.scope, call.pos, `JSONPath must start with '$'`);
-  let path = '$';
-  const step = /\.([A-Za-z_][\w-]*)|\."((?:[^"\\])*)"|\['([^'\\]*)'\]|\[(\d+)\]/y;
+  let path = '';
+  const step = /\.([\w-]+)|\."((?:[^"\\])*)"|\['([^'\\]*)'\]|\[(\d+)\]/y;
   step.lastIndex = 1;
   while (step.lastIndex < source.length) {
     const at = step.lastIndex;
@@ -18,12 +18,12 @@ function jsonPath(call: CallSite, legacy: boolean): string {
     if (!match || (match[3] !== undefined && !legacy) || (match[2] !== undefined && legacy)) {
       throw refuse(call.scope, call.pos, `The JSONPath token at: ${source.slice(at)}`);
     }
-    const key = match[1] ?? match[2] ?? match[3];
-    if (key !== undefined && (/["*]/.test(key) || key === ''))
-      throw refuse(call.scope, call.pos, `The JSONPath key ${key}`);
-    path += key === undefined ? `[${match[4] ?? ''}]` : `."${key}"`;
+    const key = match[1] ?? match[2] ?? match[3] ?? match[4] ?? '';
+    if (key === '' || key === '-') throw refuse(call.scope, call.pos, `The JSONPath key "${key}"`);
+    path += `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
   }
-  return text(path);
+  // A pointer finds an index as a name too, as GoogleSQL does.
+  return text(path || '$');
 }
 
 /** JSON text or a JSON value as something that DuckDB reads; broken text is NULL. */

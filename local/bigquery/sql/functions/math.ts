@@ -1,7 +1,7 @@
 import { coerce, unify } from '../coerce.ts';
 import { fail, refuse } from '../scope.ts';
 import { typeName, type Type } from '../typing.ts';
-import { argument, arity, notSafe, simple, type Builder } from './builder.ts';
+import { argument, arity, notSafe, simple, type Builder, type CallSite } from './builder.ts';
 
 /** FLOAT64 for INT64, the type itself for the other numbers. */
 const rounding =
@@ -14,10 +14,24 @@ const rounding =
     if (call.exprs.length === 2 && (type === 'NUMERIC' || call.name === 'TRUNC')) {
       throw refuse(call.scope, call.pos, `${call.name} with two arguments of this type`);
     }
-    const digits = call.exprs.length === 2 ? `, CAST(${argument(call, 1, 'INT64').sql} AS INTEGER)` : '';
-    const sql = `${duckdb}(${coerce(call.scope, value, type, call.pos).sql}${digits})`;
+    if (call.exprs.length === 2)
+      return { sql: roundTo(call, coerce(call.scope, value, 'FLOAT64', call.pos).sql), type };
+    const sql = `${duckdb}(${coerce(call.scope, value, type, call.pos).sql})`;
     return { sql: type === 'NUMERIC' ? `CAST(${sql} AS DECIMAL(38, 9))` : sql, type };
   };
+
+/**
+ * ROUND(value, digits) of the exact value, halves away from zero; DuckDB scales by a power of ten, which makes halves
+ * of what are none.
+ */
+function roundTo(call: CallSite, value: string): string {
+  const digits = argument(call, 1, 'INT64').value;
+  if (typeof digits !== 'bigint')
+    throw refuse(call.scope, call.pos, 'ROUND to digits that are no literal or parameter');
+  if (digits <= 0n || digits > 40n) return `round(${value}, ${digits > 40n ? 40n : digits})`;
+  const half = `regexp_full_match(format('{:.100f}', ${value}), '.*\\.[0-9]{${digits}}50*')`;
+  return `CASE WHEN isnan(${value}) OR isinf(${value}) THEN ${value} WHEN ${half} THEN round(${value}, ${digits}) ELSE CAST(format('{:.${digits}f}', ${value}) AS DOUBLE) END`;
+}
 
 export const MATHS: Record<string, Builder> = {
   ABS: (call) => {

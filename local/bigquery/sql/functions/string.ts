@@ -106,7 +106,7 @@ export const STRINGS: Record<string, Builder> = {
     arity(call, 3);
     notSafe(call);
     const by = constantText(call, 2, 'replacement');
-    if (/\\(?![0-9\\])/.test(by)) throw fail(call.scope, call.pos, `Invalid REGEXP_REPLACE pattern ${by}`);
+    if (!/^(?:[^\\]|\\[0-9\\])*$/.test(by)) throw fail(call.scope, call.pos, `Invalid REGEXP_REPLACE pattern ${by}`);
     return {
       sql: `regexp_replace(${argument(call, 0, 'STRING').sql}, ${pattern(call).sql}, ${text(by)}, 'g')`,
       type: 'STRING',
