@@ -1,5 +1,6 @@
 import type { Body, Expr, From, Query, Select, SelectItem } from './ast.ts';
-import { parseExpression, parseOrderBy } from './parse-expression.ts';
+import { parseOrderBy } from './parse-call.ts';
+import { parseExpression } from './parse-expression.ts';
 import type { Parser } from './parser.ts';
 
 /** Whether a query starts here, possibly behind opening parentheses. */

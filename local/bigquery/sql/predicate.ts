@@ -19,6 +19,8 @@ export function prune(scope: Scope, predicate: Expr): void {
 
 function narrow(scope: Scope, expr: Expr, scan: ScanState): Ranges {
   switch (expr.kind) {
+    case 'literal':
+      return expr.type === 'BOOL' && expr.value === 'false' ? { ranges: [], nulls: false } : EVERYTHING;
     case 'binary': {
       if (expr.op === 'AND') return intersect(narrow(scope, expr.left, scan), narrow(scope, expr.right, scan));
       if (expr.op === 'OR') return union(narrow(scope, expr.left, scan), narrow(scope, expr.right, scan));

@@ -3,7 +3,7 @@ import { coerce, unify } from './coerce.ts';
 import { fail, type Column, type Cte, type Scope } from './scope.ts';
 import { compileSelect, integerLimit } from './select.ts';
 import { orderKeys, sortable } from './call.ts';
-import { quote, sameType, type Typed } from './typing.ts';
+import { sameType, type Typed } from './typing.ts';
 
 export interface CompiledQuery {
   readonly sql: string;
@@ -14,9 +14,8 @@ export interface CompiledQuery {
 /**
  * Compiles a query.
  * @param base scope without own ranges; its `parent` is what a correlated subquery sees
- * @param named gives the output columns their own names instead of c0, c1 ...
  */
-export function compileQuery(query: Query, base: Scope, named = false): CompiledQuery {
+export function compileQuery(query: Query, base: Scope): CompiledQuery {
   const ctes = new Map(base.ctes);
   const texts: string[] = [];
   for (const { name, query: inner, pos } of query.with) {
@@ -33,10 +32,10 @@ export function compileQuery(query: Query, base: Scope, named = false): Compiled
   const scope: Scope = { ...base, ctes };
   const { body } = query;
   if (body.kind === 'select') {
-    const compiled = compileSelect(body, scope, query, named);
+    const compiled = compileSelect(body, scope, query);
     return { sql: prefix + compiled.sql, columns: compiled.columns };
   }
-  const compiled = compileBody(body, scope, named);
+  const compiled = compileBody(body, scope);
   return { sql: prefix + compiled.sql + tail(query, scope, compiled), columns: compiled.columns };
 }
 
@@ -68,15 +67,15 @@ function tail(query: Query, scope: Scope, compiled: CompiledQuery): string {
   return order + integerLimit(query, inner);
 }
 
-function compileBody(body: Body, scope: Scope, named: boolean): CompiledQuery {
-  if (body.kind === 'select') return compileSelect(body, scope, undefined, named);
+function compileBody(body: Body, scope: Scope): CompiledQuery {
+  if (body.kind === 'select') return compileSelect(body, scope, undefined);
   if (body.kind === 'nested') {
-    const inner = compileQuery(body.query, scope, named);
+    const inner = compileQuery(body.query, scope);
     const alias = scope.state.alias();
     return { sql: `SELECT * FROM (${inner.sql}) AS ${alias}`, columns: inner.columns };
   }
-  const left = compileBody(body.left, scope, false);
-  const right = compileBody(body.right, scope, false);
+  const left = compileBody(body.left, scope);
+  const right = compileBody(body.right, scope);
   if (left.columns.length !== right.columns.length) {
     throw fail(
       scope,
@@ -92,7 +91,7 @@ function compileBody(body: Body, scope: Scope, named: boolean): CompiledQuery {
       body.pos,
       body.op,
     );
-    const sql = named && column.name !== undefined ? quote(column.name) : `c${index}`;
+    const sql = `c${index}`;
     return { name: column.name, sql, type, deps: new Set([...column.deps, ...other.deps]) };
   });
   // A set operation without ALL reads all columns to compare them.

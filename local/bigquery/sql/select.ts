@@ -1,13 +1,14 @@
 import type { Expr, Query, Select } from './ast.ts';
 import { orderKeys, sortable } from './call.ts';
 import { coerce, nullOf } from './coerce.ts';
-import { structOf, translate, translateBool } from './expression.ts';
+import { translate, translateBool } from './expression.ts';
 import { compileFrom } from './from.ts';
 import { AGGREGATES } from './functions/aggregate.ts';
 import { expandItems, impliedName, starDeps, type Item } from './items.ts';
+import { structOf } from './paths.ts';
 import { prune } from './predicate.ts';
 import { fail, refuse, type Column, type Dep, type Range, type Scope } from './scope.ts';
-import { quote, sameType, typeName, type Type, type Typed } from './typing.ts';
+import { sameType, typeName, type Type, type Typed } from './typing.ts';
 import { walk } from './walk.ts';
 
 type Output = Item & { readonly deps: ReadonlySet<Dep> };
@@ -17,7 +18,6 @@ export function compileSelect(
   select: Select,
   base: Scope,
   query: Query | undefined,
-  named: boolean,
 ): { sql: string; columns: Column[] } {
   const { state } = base;
   const forced = new Set<Dep>();
@@ -75,7 +75,7 @@ export function compileSelect(
     !query?.limit &&
     !listed.some((one) => walk(one, (node) => node.kind === 'call' && node.over !== undefined));
   const columns = outputs.map(({ name, value, deps, prunes }, index): Column => {
-    const sql = named ? quote(name ?? `f${index}`) : `c${index}`;
+    const sql = `c${index}`;
     return { name, sql, type: value.type, deps, ...(plain && prunes && { prunes }) };
   });
   state.use(forced);

@@ -1,7 +1,8 @@
 import type { Expr } from './ast.ts';
 import { compileQuery } from './query.ts';
 import { coerce, nullOf } from './coerce.ts';
-import { translate, structOf } from './expression.ts';
+import { translate } from './expression.ts';
+import { structOf } from './paths.ts';
 import { expandItems } from './items.ts';
 import { fail, type Scope } from './scope.ts';
 import type { Typed } from './typing.ts';
