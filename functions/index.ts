@@ -5,6 +5,7 @@ import { createClock } from './gcp/clock.ts';
 import { createRuntime } from './gcp/runtime.ts';
 import { Drain } from './http/drain.ts';
 import type { Handler, HttpRequest } from './http/handler.ts';
+import { hiddenHeaders, keepBodiesRaw } from './http/raw-bodies.ts';
 import { forRequest, jsonLog, type Log } from './log.ts';
 import type { EntryPoint, PortName } from './runtime.ts';
 
@@ -21,6 +22,7 @@ const target = process.env['FUNCTION_TARGET'] ?? targetArgument(process.argv);
 await register('ingest', () => import('./ingest.ts'));
 await register('finish', () => import('./finish.ts'));
 await register('join', () => import('./join.ts'));
+await register('submit', () => import('./submit.ts'));
 await register('sweep', () => import('./sweep.ts'));
 
 process.on('unhandledRejection', (reason) => {
@@ -34,6 +36,7 @@ async function register<Used extends PortName>(name: string, load: Load<Used>): 
   if (name !== target) return;
   const config = configuration(log);
   const entry = await load();
+  if (entry.rawBodies === true) keepBodiesRaw();
   const runtime = await createRuntime({ config, log, clock }, entry.uses);
   const handler = entry.create(runtime);
   http(name, (request, response) => drain.track(serve(handler, config, request, response)));
@@ -54,7 +57,8 @@ async function serve(handler: Handler, config: Config, request: Request, respons
   const incoming: HttpRequest = {
     method: request.method,
     path: request.path,
-    headers: request.headers as HttpRequest['headers'],
+    query: request.originalUrl.split('?')[1] ?? '',
+    headers: { ...(request.headers as HttpRequest['headers']), ...hiddenHeaders(request) },
     body: request.body as unknown,
     rawBody: request.rawBody ?? null,
   };

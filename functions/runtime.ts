@@ -16,5 +16,7 @@ export interface Runtime<Used extends PortName = PortName> {
 /** What an entry module exports. */
 export interface EntryPoint<Used extends PortName = PortName> {
   readonly uses: readonly Used[];
+  /** The handler takes bodies as they come; no parser of the framework may refuse one first. */
+  readonly rawBodies?: true;
   create(runtime: Runtime<Used>): Handler;
 }

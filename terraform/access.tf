@@ -39,6 +39,7 @@ locals {
       "completions/sweep"   = google_service_account.account["sweep"].member
       "dead-letters/join"   = google_service_account.account["join"].member
       "dead-letters/ingest" = google_service_account.account["ingest"].member
+      "dead-letters/submit" = google_service_account.account["submit"].member
       "dead-letters/pubsub" = local.pubsub_agent
       "events/poll"         = google_service_account.account["poll"].member
       "summaries/finish"    = google_service_account.account["finish"].member

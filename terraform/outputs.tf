@@ -19,7 +19,7 @@ output "functions" {
 }
 
 output "queues" {
-  description = "Task queues: add tasks for submit here."
+  description = "Task queues: add writes to urgent or bulk."
   value       = { for name, queue in google_cloud_tasks_queue.queue : name => queue.id }
 }
 

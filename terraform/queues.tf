@@ -1,10 +1,12 @@
-# Task queues: `poll` re-arms the polling of items, `submit` takes delayed or rate-limited writes.
+# Task queues: `poll` re-arms the polling of items; `urgent` and `bulk` take delayed or rate-limited writes for `submit`.
+# Cloud Tasks has no priorities inside a queue, hence two: urgent writes never stand behind a mass of others.
 # The queue, not the task, says who is called and as whom: whoever adds a task can reach nothing else.
 
 locals {
   queues = {
-    poll   = { per_second = var.queues.polling_per_second, concurrent = var.queues.polling_concurrent }
-    submit = { per_second = var.queues.submit_per_second, concurrent = var.queues.submit_concurrent }
+    poll   = { function = "poll", per_second = var.queues.polling_per_second, concurrent = var.queues.polling_concurrent }
+    urgent = { function = "submit", per_second = var.queues.urgent_per_second, concurrent = var.queues.urgent_concurrent }
+    bulk   = { function = "submit", per_second = var.queues.bulk_per_second, concurrent = var.queues.bulk_concurrent }
   }
 }
 
@@ -19,7 +21,8 @@ resource "google_cloud_tasks_queue" "queue" {
     max_concurrent_dispatches = each.value.concurrent
   }
 
-  # Cloud Tasks has no dead letter: a task that runs out of attempts is deleted. So it tries for seven days.
+  # Cloud Tasks has no dead letter: a task that runs out of attempts is deleted. So it tries for seven days; long before
+  # that `submit` itself dead-letters what still fails, as `ingest` does (max_delivery_attempts).
   retry_config {
     max_attempts       = -1
     max_retry_duration = "604800s"
@@ -33,12 +36,12 @@ resource "google_cloud_tasks_queue" "queue" {
 
     uri_override {
       scheme                    = "HTTPS"
-      host                      = trimprefix(google_cloudfunctions2_function.function[each.key].service_config[0].uri, "https://")
+      host                      = trimprefix(google_cloudfunctions2_function.function[each.value.function].service_config[0].uri, "https://")
       uri_override_enforce_mode = "ALWAYS"
     }
     oidc_token {
       service_account_email = google_service_account.account["tasks"].email
-      audience              = google_cloudfunctions2_function.function[each.key].service_config[0].uri
+      audience              = google_cloudfunctions2_function.function[each.value.function].service_config[0].uri
     }
   }
 

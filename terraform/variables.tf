@@ -151,7 +151,7 @@ variable "publishers" {
 }
 
 variable "submitters" {
-  description = "Who may call the submit function: name = IAM member. The submit queue always may."
+  description = "Who may call the submit function: name = IAM member. The queues urgent and bulk always may."
   type        = map(string)
   default     = {}
   nullable    = false
@@ -221,10 +221,12 @@ variable "schedules" {
 }
 
 variable "queues" {
-  description = "Rates of the two task queues: what they may send to the functions."
+  description = "Rates of the task queues: what they may send to the functions."
   type = object({
-    submit_per_second  = optional(number, 100)
-    submit_concurrent  = optional(number, 200)
+    urgent_per_second  = optional(number, 100)
+    urgent_concurrent  = optional(number, 200)
+    bulk_per_second    = optional(number, 50)
+    bulk_concurrent    = optional(number, 100)
     polling_per_second = optional(number, 50)
     polling_concurrent = optional(number, 100)
   })

@@ -4,6 +4,8 @@ import type { Log } from '../log.ts';
 export interface HttpRequest {
   readonly method: string;
   readonly path: string;
+  /** What follows the `?`, still encoded. */
+  readonly query?: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Parsed when the content type is JSON. */

@@ -21,6 +21,8 @@ export type Outcome =
 export interface Pipeline {
   /** Never rejects. May be called many times at once: what waits together is written together. */
   ingest(delivery: Delivery, log: Log): Promise<Outcome>;
+  /** Dead-letters what the caller knows can never succeed. Never rejects. */
+  reject(delivery: Delivery, rejection: Rejection, log: Log): Promise<Outcome>;
 }
 
 /** Decode, store, record, wake: the way of every event, whoever delivers it. */
@@ -118,5 +120,6 @@ export function createPipeline<Due extends { readonly uniqueKey: string }>(
         return { kind: 'retry', error: toError(thrown) };
       }
     },
+    reject,
   };
 }

@@ -103,9 +103,12 @@ function eventId(
   let id = delivery.messageId;
   if (present(member)) id = text(member, name);
   else if (attribute !== undefined) id = checkText(attribute, 'the attribute event_id');
-  if (id === '')
-    throw new PermanentError('missing_event_id', `${name} is empty: leave it out or give each event its own`);
-  return id;
+  if (id !== '') return id;
+  const hint =
+    present(member) || attribute !== undefined
+      ? `${name} is empty: leave it out or give each event its own`
+      : `there is no ${name}: give each event one that stays the same when it is sent again`;
+  throw new PermanentError('missing_event_id', hint);
 }
 
 /** The members that no column holds, as they were written. */
