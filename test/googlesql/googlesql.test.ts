@@ -6,7 +6,7 @@ import { Local } from './local.ts';
 import { emulateMerge } from './merge.ts';
 import { install, Oracle } from './oracle.ts';
 import { JOIN_STATEMENTS } from './project.ts';
-import { CHANGES, EXPRESSIONS, PROJECT, QUERIES, REFUSED, type Case } from './statements.ts';
+import { CHANGES, EXPRESSIONS, FAILING, PROJECT, QUERIES, REFUSED, type Case } from './statements.ts';
 import { fromGoogle } from './values.ts';
 
 const missing = await install();
@@ -119,6 +119,13 @@ describe("GoogleSQL compared with Google's evaluator", { skip: missing ?? false 
         return (await oracle.query(forOracle(result), parameters)).map((row) => row.map(fromGoogle));
       });
       agree(sql, google, await attempt(() => local.change(sql, parameters)));
+    });
+  }
+
+  for (const expression of FAILING) {
+    it(`fails: ${expression}`, async () => {
+      await oracle.query(`SELECT ${expression}`);
+      await assert.rejects(() => local.query(`SELECT ${expression}`), /is not supported by the local BigQuery/);
     });
   }
 

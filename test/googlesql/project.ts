@@ -3,7 +3,6 @@ import path from 'node:path';
 import type { Days } from '../../functions/core/join/days.ts';
 import { parseJoin, type JoinDefaults } from '../../functions/core/join/settings.ts';
 import { countsSql, mergeSql, probeSql, readSql, type Reads, type Statement } from '../../functions/core/join/sql.ts';
-import type { Parameters } from './oracle.ts';
 import type { Case } from './statements.ts';
 
 const at = (text: string): number => Date.parse(text) * 1000;

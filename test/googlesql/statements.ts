@@ -51,7 +51,7 @@ JSON_VALUE('not json', '$.a'), JSON_VALUE('{"a":{"b":1}}', '$.a.b'), JSON_VALUE(
 JSON_VALUE(JSON '{"b":1.5}', '$.b'), JSON_VALUE(JSON '{"d":true}', '$.d'), JSON_VALUE(JSON '{"e":null}', '$.e'), JSON_VALUE(JSON '{"a":"x"}', '$.a')
 JSON_QUERY('{"a": {"z": 1, "b" : [1, 2.5 ,"x<"]}}', '$.a'), JSON_QUERY('{"a": "x"}', '$.a'), JSON_QUERY('{"e":null}', '$.e'), JSON_QUERY(JSON '{"a": {"z": 1, "b" : [1]}}', '$.a'), JSON_QUERY('{"a":1}', '$.b'), JSON_QUERY('x', '$.b')
 JSON_EXTRACT_SCALAR('{"a":"x"}', '$.a'), JSON_EXTRACT('{"a":"x"}', '$.a'), JSON_EXTRACT_SCALAR('{"a b":"x"}', "$['a b']")
-JSON_VALUE_ARRAY('{"a":[1,"x",null,true]}', '$.a'), JSON_VALUE_ARRAY('{"a":[1,{"x":1}]}', '$.a'), JSON_QUERY_ARRAY('{"a":[1,{"x": 1},"y"]}', '$.a'), JSON_VALUE_ARRAY('{"a":1}', '$.a'), JSON_VALUE_ARRAY('[]'), JSON_QUERY_ARRAY('["a"]')
+JSON_VALUE_ARRAY('{"a":[1,"x",null,true]}', '$.a'), JSON_VALUE_ARRAY('{"a":[1,{"x":1}]}', '$.a'), JSON_QUERY_ARRAY('{"a":[1,{"x": 1},"y"]}', '$.a'), JSON_VALUE_ARRAY('{"a":1}', '$.a'), JSON_VALUE_ARRAY('[]'), JSON_VALUE_ARRAY('[1.5, -2.25]'), JSON_QUERY('{"a" : [1.5, {"b" : 2.5}]}', '$.a'), JSON_QUERY_ARRAY('["a"]')
 PARSE_JSON('{"a": [1, 2]}'), PARSE_JSON('null'), SAFE.PARSE_JSON('{"a":'), PARSE_JSON('"x"')
 PARSE_JSON('{"a":')
 TO_JSON_STRING(PARSE_JSON('{"b": 1.5, "a": [1, 2, "\u003c"]}'))
@@ -384,6 +384,16 @@ WHEN NOT MATCHED BY SOURCE AND t.join_key = 'unused' THEN DELETE`,
     sql: `MERGE ds.reference AS t USING (SELECT 'j1' AS join_key, 'v' AS target_attribute, CAST(NULL AS TIMESTAMP) AS updated_at UNION ALL SELECT 'a', 'b', NULL) AS s ON FALSE
 WHEN NOT MATCHED THEN INSERT ROW WHEN NOT MATCHED BY SOURCE THEN DELETE`,
   },
+];
+
+/** Right expressions that fail when they run, where another result than Google's would be the alternative. */
+export const FAILING: readonly string[] = [
+  `JSON_VALUE('{"a":1e3}', '$.a')`,
+  `JSON_VALUE('{"a":1.10}', '$.a')`,
+  `JSON_QUERY('{"a":{"b":1.10}}', '$.a')`,
+  `JSON_VALUE_ARRAY('{"a":[1.50]}', '$.a')`,
+  `TO_JSON_STRING(PARSE_JSON('{"a":{"c":1,"b":2}}'))`,
+  `SAFE_CONVERT_BYTES_TO_STRING(b'a\\xff')`,
 ];
 
 /** Right GoogleSQL that is not supported, and wrong statements: both are refused with a position. */

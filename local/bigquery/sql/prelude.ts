@@ -108,20 +108,35 @@ export const PRELUDE: readonly string[] = [
     'gsql_numeric_json(x)',
     `CASE WHEN x = trunc(x) AND abs(x) <= 9007199254740992 THEN gsql_numeric_text(x) ELSE '"' || gsql_numeric_text(x) || '"' END`,
   ),
-  // DuckDB keeps the value of a fraction but not its text: 1e3 would come out as 1000.0.
+  // DuckDB keeps the value of a number but not its text: 1e3 would come out as 1000.0 and 1.10 as 1.1. Where a fraction's
+  // text is not found in the source as it comes out, there is an error in place of another text.
+  macro(
+    'gsql_json_number_error()',
+    `error('A JSON number that is not in its shortest form is not supported by the local BigQuery')`,
+  ),
   macro(
     'gsql_json_scalar(j, p, raw)',
-    `CASE json_type(j, p) WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'NULL' THEN NULL
-    WHEN 'DOUBLE' THEN CASE WHEN raw AND NOT contains(CAST(j AS VARCHAR), json_extract_string(j, p))
-      THEN error('JSON number that is not in its shortest form is not supported by the local BigQuery') ELSE json_extract_string(j, p) END
+    String.raw`CASE json_type(j, p) WHEN 'OBJECT' THEN NULL WHEN 'ARRAY' THEN NULL WHEN 'NULL' THEN NULL
+    WHEN 'DOUBLE' THEN CASE WHEN raw AND NOT regexp_matches(' ' || CAST(j AS VARCHAR) || ' ',
+      '[^-+.0-9eE]' || regexp_escape(json_extract_string(j, p)) || '[^-+.0-9eE]')
+      THEN gsql_json_number_error() ELSE json_extract_string(j, p) END
     ELSE json_extract_string(j, p) END`,
   ),
   macro(
-    'gsql_json_text(j, p)',
-    `CASE WHEN json_type(j, p) = 'NULL' THEN NULL ELSE CAST(json_extract(j, p) AS VARCHAR) END`,
+    'gsql_json_kept(j, t)',
+    String.raw`CASE WHEN regexp_matches(t, '[0-9][.eE]')
+      AND NOT contains(regexp_replace(CAST(j AS VARCHAR), '\s', '', 'g'), regexp_replace(t, '\s', '', 'g'))
+    THEN gsql_json_number_error() ELSE t END`,
   ),
-  macro('gsql_json_array(j, p)', `CASE WHEN json_type(j, p) = 'ARRAY' THEN CAST(json_extract(j, p) AS JSON[]) END`),
-  // Members in the order of their names; DuckDB keeps the order of the text.
+  macro(
+    'gsql_json_text(j, p)',
+    `CASE WHEN json_type(j, p) = 'NULL' THEN NULL ELSE gsql_json_kept(j, CAST(json_extract(j, p) AS VARCHAR)) END`,
+  ),
+  macro(
+    'gsql_json_array(j, p, raw)',
+    `CASE WHEN json_type(j, p) = 'ARRAY' THEN CAST(CASE WHEN raw THEN gsql_json_kept(j, CAST(json_extract(j, p) AS VARCHAR))
+      ELSE CAST(json_extract(j, p) AS VARCHAR) END AS JSON[]) END`,
+  ),
   macro('gsql_member(k)', `'/' || replace(replace(k, '~', '~0'), '/', '~1')`),
   macro(
     'gsql_json_flat(j)',

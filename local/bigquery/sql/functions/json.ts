@@ -57,7 +57,7 @@ const query =
 const queryArray: Builder = (call) => {
   arity(call, 1, 2);
   const { json, isText } = document(call);
-  const list = `gsql_json_array(${json}, ${jsonPath(call, false)})`;
+  const list = `gsql_json_array(${json}, ${jsonPath(call, false)}, ${isText ? 'TRUE' : 'FALSE'})`;
   if (!isText) return { sql: list, type: { kind: 'array', element: 'JSON' } };
   return {
     sql: `list_transform(${list}, lambda x: gsql_json_text(x, '$'))`,
@@ -68,8 +68,8 @@ const queryArray: Builder = (call) => {
 const valueArray: Builder = (call) => {
   arity(call, 1, 2);
   const { json, isText } = document(call);
-  const list = `gsql_json_array(${json}, ${jsonPath(call, false)})`;
-  const scalars = `list_transform(${list}, lambda x: gsql_json_scalar(x, '$', ${isText ? 'TRUE' : 'FALSE'}))`;
+  const list = `gsql_json_array(${json}, ${jsonPath(call, false)}, ${isText ? 'TRUE' : 'FALSE'})`;
+  const scalars = `list_transform(${list}, lambda x: gsql_json_scalar(x, '$', FALSE))`;
   const nested = `list_bool_or(list_transform(${list}, lambda x: json_type(x) IN ('OBJECT', 'ARRAY')))`;
   return { sql: `CASE WHEN ${nested} THEN NULL ELSE ${scalars} END`, type: { kind: 'array', element: 'STRING' } };
 };
