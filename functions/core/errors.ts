@@ -34,6 +34,7 @@ export const PERMANENT_CODES = [
   'unsupported_encoding',
   'event_id_conflict',
   'row_refused',
+  'statement_refused',
   'message_refused',
   'invalid_push',
   'delivery_attempts_exhausted',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fail, update, type Run } from '../core/join/cursor.ts';
 import type { Statement } from '../core/join/sql.ts';
-import { AmbiguousError, TransientError } from '../core/errors.ts';
+import { AmbiguousError, PermanentError, TransientError } from '../core/errors.ts';
 import type { JobState, QueryJob, Warehouse } from '../ports.ts';
 import type { HeldCursor } from './cursor-document.ts';
 import type { JoinContext } from './context.ts';
@@ -27,13 +27,18 @@ export function jobId(joinName: string, runId: string, step: string, attempt: nu
   return `codaflow_${joinName}_${step.replaceAll('-', '_')}_${hash}`;
 }
 
-/** Creates the job or finds that it was created; a lost answer is asked for once more. */
-async function start(warehouse: Warehouse, job: QueryJob): Promise<void> {
-  try {
-    await warehouse.start(job);
-  } catch (error) {
-    if (!(error instanceof AmbiguousError)) throw error;
-    await warehouse.start(job);
+/** Creates the job or finds that it was created; a lost answer is asked for once more. A refused statement never runs. */
+async function start(warehouse: Warehouse, job: QueryJob): Promise<Extract<JobState, { state: 'failed' }> | null> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await warehouse.start(job);
+      return null;
+    } catch (error) {
+      if (error instanceof PermanentError) {
+        return { state: 'failed', reason: error.code, message: error.message, curable: false };
+      }
+      if (!(error instanceof AmbiguousError) || attempt === 2) throw error;
+    }
   }
 }
 
@@ -69,7 +74,7 @@ export async function execute(
     const run = currentRun(held);
     const attempt = run.step === step ? run.attempt : 1;
     const id = jobId(join.name, run.id, step, attempt);
-    await start(ports.warehouse, {
+    const refused = await start(ports.warehouse, {
       jobId: id,
       sql: statement.sql,
       parameters: statement.parameters,
@@ -77,7 +82,7 @@ export async function execute(
       timeoutMs: JOB_TIMEOUT_MS,
       maxBytesBilled: join.maxBytesBilled,
     });
-    const state = await finished(context, held, id);
+    const state = refused ?? (await finished(context, held, id));
     switch (state.state) {
       case 'done':
         log({

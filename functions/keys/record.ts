@@ -37,8 +37,9 @@ export interface Recorder {
   record(events: readonly Event[]): Promise<RecordResult>;
 }
 
-/** Transactions of one key before its events count as failed. */
+/** Transactions of one key before its events count as failed; none begins this long after the first. */
 const ATTEMPTS = 4;
+const BUDGET: Micros = 10e6;
 
 /** The events of one key, with their places among the caller's. */
 interface Batch {
@@ -57,9 +58,13 @@ export function createRecorder(ports: Pick<Ports, 'store' | 'clock'>, config: Ru
   const transact = (batches: readonly Batch[]): Promise<readonly BatchResult[]> =>
     ports.store.transaction((tx) => recordBatches(tx, batches, ports.clock.now(), rules));
 
-  async function alone(batch: Batch): Promise<BatchResult> {
+  async function alone(batch: Batch, since: Micros): Promise<BatchResult> {
     try {
-      const [result] = await attempt(ATTEMPTS, () => transact([batch]));
+      const [result] = await attempt(
+        ATTEMPTS,
+        () => transact([batch]),
+        () => ports.clock.now() - since > BUDGET,
+      );
       return result!;
     } catch (thrown) {
       const error = toError(thrown);
@@ -72,12 +77,13 @@ export function createRecorder(ports: Pick<Ports, 'store' | 'clock'>, config: Ru
   }
 
   async function recordAll(batches: readonly Batch[]): Promise<readonly BatchResult[]> {
-    if (batches.length === 1) return [await alone(batches[0]!)];
+    const since = ports.clock.now();
+    if (batches.length === 1) return [await alone(batches[0]!, since)];
     try {
       return await transact(batches);
     } catch {
       // Whatever it was, it shows again for the keys that it concerns. Repeating is idempotent, should it have committed.
-      return Promise.all(batches.map(alone));
+      return Promise.all(batches.map((batch) => alone(batch, since)));
     }
   }
 

@@ -145,7 +145,7 @@ export function countsSql(join: JoinSettings, tables: Tables, reads: Reads, days
     FROM new_events
     LEFT JOIN keyed
       ON keyed.unique_key = CAST(new_events.${key} AS STRING) AND keyed.event_id = CAST(new_events.${id} AS STRING)
-    GROUP BY unique_key, event_id
+    GROUP BY 1, 2
   )
 SELECT COUNT(*) AS events, COUNTIF(answers = 0) AS dropped, COUNTIF(answers > 0 AND enriched = 0) AS unmatched,
   IFNULL(SUM(answers - results), 0) AS surplus
