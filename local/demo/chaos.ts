@@ -50,7 +50,7 @@ export class Chaos {
     return draw < 0.05 && isDelivery(call) ? this.#twice() : undefined;
   };
 
-  /** Begins; kills one of the processes every one to three seconds. */
+  /** Begins; kills one of the processes every half to one and a half seconds. */
   start(processes: readonly Killable[]): void {
     this.#on = true;
     this.#killer = this.#kill(processes).catch((error: unknown) => {
@@ -72,7 +72,7 @@ export class Chaos {
 
   async #kill(processes: readonly Killable[]): Promise<void> {
     for (;;) {
-      await sleep(1000 + Math.floor(this.#random() * 2000), undefined, { signal: this.#stop.signal });
+      await sleep(500 + Math.floor(this.#random() * 1000), undefined, { signal: this.#stop.signal });
       const victim = processes[Math.floor(this.#random() * processes.length)]!;
       this.counts.killed++;
       await victim.kill();

@@ -7,7 +7,7 @@ export function invitation(addresses: Addresses): string {
 
   Publish an event of your own (run it again with another status; "arrived" completes the key):
 
-PUBSUB_EMULATOR_HOST=${addresses.PUBSUB_EMULATOR_HOST} npx node --input-type=module -e '
+METADATA_SERVER_DETECTION=none PUBSUB_EMULATOR_HOST=${addresses.PUBSUB_EMULATOR_HOST} npx node --input-type=module -e '
 import { PubSub } from "@google-cloud/pubsub";
 const event = { event_id: crypto.randomUUID(), unique_key: "my-flight", event_status: "arrived",
   timestamp: new Date().toISOString(), join_key: "AA", payload: { hello: "world" } };

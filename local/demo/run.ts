@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DATASET, RESULTS_SUBSCRIPTION } from '../resources.ts';
 import type { Cloud } from '../cloud.ts';
 import { Chaos } from './chaos.ts';
@@ -19,6 +20,8 @@ import { judge, passed } from './verdict.ts';
 export const JOIN = 'enrich';
 /** A replay with chaos lasts at least this long, so that there is something to disturb. */
 const CHAOS_SECONDS = 8;
+/** and at most so much longer than it. */
+const CHAOS_AFTER_MS = 60_000;
 
 export interface Run {
   readonly cloud: Cloud;
@@ -56,10 +59,13 @@ export async function replay(run: Run): Promise<Report> {
       signal,
       onProgress: (done) => console.status(`Publishing ${progressBar(done, total)}`),
     });
-    await chaos?.stop();
     const replayed = Date.now();
     console.done(`Published  ${progressBar(total, total)}`);
-    if (chaos !== null) console.line(`Chaos      ${summary(chaos)}`);
+    if (chaos !== null) {
+      await mostlyThrough(run);
+      await chaos.stop();
+      console.done(`Chaos      ${summary(chaos)}`);
+    }
     await waitUntilQuiet({
       signal,
       now: nowMicros,
@@ -107,6 +113,17 @@ export async function replay(run: Run): Promise<Report> {
     };
   } finally {
     await receiver.close();
+  }
+}
+
+/** Trouble goes on while messages wait, so that it meets the work itself, but not for ever. */
+async function mostlyThrough({ cloud, console, signal }: Run): Promise<void> {
+  const deadline = Date.now() + CHAOS_AFTER_MS;
+  for (;;) {
+    const waiting = Object.values(cloud.backlog()).reduce((sum, messages) => sum + messages, 0);
+    if (waiting === 0 || Date.now() > deadline) return;
+    console.status(`Chaos      ${waiting} messages on their way`);
+    await sleep(250, undefined, { signal });
   }
 }
 

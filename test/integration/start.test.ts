@@ -1,0 +1,140 @@
+import { PubSub } from '@google-cloud/pubsub';
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { fewFlights, Launcher, scratch } from './launcher.ts';
+
+interface ReportJson {
+  readonly verdict: string;
+  readonly checks: readonly { readonly name: string; readonly found: number; readonly expected: number }[];
+  readonly functions: Readonly<Record<string, { readonly starts: number }>>;
+}
+
+const FLIGHTS = ['--completion', 'arrived,cancelled', '--shuffle', '7', '--repeat', '0.05'];
+
+/** Processes whose command line names the framework of this project and that listen for `pid`'s functions. */
+async function childrenOf(pid: number): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  const rows = stdout.trim().split('\n').map((line) => line.trim().split(/\s+/)); // prettier-ignore
+  return rows.filter(([, parent]) => parent === String(pid)).map(([child]) => child!);
+}
+
+function alive(pid: string): boolean {
+  try {
+    process.kill(Number(pid), 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test(
+  'a replay out of order, with repeats, under chaos, ends right, and exports what it compared',
+  { timeout: 120_000 },
+  async () => {
+    const folder = scratch();
+    const out = path.join(folder, 'out');
+    const args = [...FLIGHTS, '--data', fewFlights(folder, 400), '--once', '--json', '--chaos', '3', '--export', out];
+    const launcher = new Launcher(args);
+    assert.equal(await launcher.exit(), 0, launcher.output);
+    const report = JSON.parse(launcher.stdout) as ReportJson;
+    assert.equal(report.verdict, 'correct');
+    assert.ok(
+      Object.values(report.functions).some(({ starts }) => starts > 1),
+      'no function was killed',
+    );
+    const rows = (name: string): object[] =>
+      readFileSync(path.join(out, `${name}.ndjson`), 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line) as object);
+    const expected = (name: string): number => report.checks.find((check) => check.name === name)!.expected;
+    assert.equal(readdirSync(out).length, 5);
+    assert.equal(rows('events_unique').length, expected('unique'));
+    assert.equal(rows('summaries_latest').length, expected('summaries'));
+    assert.equal(rows('joined').length, expected('joined'));
+    assert.ok(rows('results').length >= expected('results'));
+    assert.match(
+      (rows('events_unique')[0] as { event_time: string }).event_time,
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/,
+    );
+    assert.deepEqual(Object.keys(rows('results')[0]!), ['message_id', 'attributes', 'message']);
+  },
+);
+
+test("one publishes an event of one's own; Ctrl-C ends everything", { timeout: 120_000 }, async () => {
+  const launcher = new Launcher([...FLIGHTS, '--data', fewFlights(scratch(), 80)]);
+  const line = await launcher.line(/PUBSUB_EMULATOR_HOST=/);
+  assert.match(launcher.output, /Verdict: correct/);
+  process.env['METADATA_SERVER_DETECTION'] = 'none';
+  process.env['PUBSUB_EMULATOR_HOST'] = /PUBSUB_EMULATOR_HOST=(\S+)/.exec(line)![1]!;
+  const pubsub = new PubSub({ projectId: 'codaflow-local' });
+  const event = {
+    event_id: 'mine',
+    unique_key: 'my/key',
+    event_status: 'arrived',
+    timestamp: new Date().toISOString(),
+  };
+  await pubsub.topic('events').publishMessage({ json: event });
+  await pubsub.close();
+  const query = path.resolve(import.meta.dirname, '../../local/query.ts');
+  const ask = async (sql: string): Promise<string> =>
+    (await promisify(execFile)(process.execPath, [query, sql])).stdout;
+  // Nothing tells a client when its event is through: it asks.
+  let summary = '';
+  for (let asked = 0; asked < 50 && !summary.includes('arrived'); asked++) {
+    summary = await ask("SELECT final_status, total_steps FROM summaries_latest WHERE unique_key = 'my/key'");
+    await sleep(100);
+  }
+  assert.match(summary, /arrived\s+1/);
+  assert.match(await ask("SELECT event_id FROM events_unique WHERE unique_key = 'my/key'"), /mine/);
+
+  const children = await childrenOf(launcher.child.pid!);
+  assert.equal(children.length, 4, 'four functions');
+  launcher.child.kill('SIGINT');
+  await launcher.exit();
+  assert.deepEqual(children.filter(alive), []);
+});
+
+test('a launcher that is killed takes its functions with it', { timeout: 60_000 }, async () => {
+  const launcher = new Launcher([...FLIGHTS, '--once', '--data', fewFlights(scratch(), 400), '--rate', '10']);
+  await launcher.line(/Publishing/);
+  const children = await childrenOf(launcher.child.pid!);
+  assert.equal(children.length, 4);
+  launcher.child.kill('SIGKILL');
+  await launcher.exit();
+  for (let waited = 0; waited < 100 && children.some(alive); waited++) await sleep(50);
+  assert.deepEqual(children.filter(alive), []);
+});
+
+test(
+  'recorded times are too old for the table: everything is a dead letter, as expected',
+  { timeout: 60_000 },
+  async () => {
+    const launcher = new Launcher([
+      ...FLIGHTS,
+      '--once',
+      '--json',
+      '--as-recorded',
+      '--data',
+      fewFlights(scratch(), 80),
+    ]);
+    assert.equal(await launcher.exit(), 0, launcher.output);
+    const { checks } = JSON.parse(launcher.stdout) as ReportJson;
+    assert.equal(checks.find(({ name }) => name === 'unique')!.found, 0);
+    assert.ok(checks.find(({ name }) => name === 'dead_letters')!.found > 0);
+  },
+);
+
+test('mistakes on the command line are named', async () => {
+  const launcher = new Launcher(['--frobnicate']);
+  assert.equal(await launcher.exit(), 2);
+  assert.match(launcher.output, /Unknown option '--frobnicate'/);
+  const missing = new Launcher(['--data', '/nowhere.ndjson']);
+  assert.equal(await missing.exit(), 1);
+  assert.match(missing.output, /cannot read \/nowhere.ndjson/);
+});
