@@ -23,6 +23,9 @@ export interface Statement {
 const timestamp = (value: Micros) => ({ type: 'TIMESTAMP', value }) as const;
 const string = (value: string) => ({ type: 'STRING', value }) as const;
 
+/** A column name in backticks: it may be a reserved word. */
+const q = (column: string) => `\`${column}\``;
+
 function windowParameters(reads: Reads): Statement['parameters'] {
   return reads.kind === 'window'
     ? { window_start: timestamp(reads.start), window_end: timestamp(reads.end) }
@@ -34,20 +37,20 @@ function from(join: JoinSettings, tables: Tables, reads: Reads): string {
   if (reads.kind === 'window')
     return `FROM APPENDS(TABLE \`${tables.source}\`, @window_start, @window_end)\n  WHERE TRUE`;
   const arrival = join.source.arrival;
-  return `FROM \`${tables.source}\`\n  WHERE ${arrival === null ? '@arrived_from IS NOT NULL' : `${arrival} >= @arrived_from`}`;
+  return `FROM \`${tables.source}\`\n  WHERE ${arrival === null ? '@arrived_from IS NOT NULL' : `${q(arrival)} >= @arrived_from`}`;
 }
 
 /** When a row became visible: its commit time; in a scan its arrival, or long ago where there is no such column. */
 function changeTime(join: JoinSettings, reads: Reads): string {
   if (reads.kind === 'window') return '_CHANGE_TIMESTAMP';
-  return join.source.arrival ?? 'TIMESTAMP_MICROS(0)';
+  return join.source.arrival === null ? 'TIMESTAMP_MICROS(0)' : q(join.source.arrival);
 }
 
 /** Rows per event day of what a run reads: `day` (days since 1970-01-01, NULL without a time) and `events`. */
 export function probeSql(join: JoinSettings, tables: Tables, reads: Reads): Statement {
   const sql = `SELECT day, COUNT(*) AS events
 FROM (
-  SELECT UNIX_DATE(DATE(${join.source.time})) AS day
+  SELECT UNIX_DATE(DATE(${q(join.source.time)})) AS day
   ${from(join, tables, reads)}
 )
 GROUP BY day
@@ -58,12 +61,13 @@ ORDER BY day`;
 
 /** CTEs from the source's rows to `answer`: one row per result id and per row that was not picked for it. */
 function answer(join: JoinSettings, tables: Tables, reads: Reads, days: Days): string {
-  const { key, id, time, order } = join.source;
+  const { source } = join;
+  const [key, id, time] = [q(source.key), q(source.id), q(source.time)];
   // A table of the user's own may have identities of other types than STRING.
   const text = (column: string) => (join.source.table === 'events' ? column : `CAST(${column} AS STRING)`);
   const change = reads.kind === 'window' ? '* EXCEPT (_CHANGE_TYPE, _CHANGE_TIMESTAMP)' : '*';
-  const rowKey = join.rowKey.map((column) => `,\n        CAST(selected.${column} AS STRING)`).join('');
-  const orders = join.order.map((column, i) => `\n      selected.${column} AS order_${i},`).join('');
+  const rowKey = join.rowKey.map((column) => `,\n        CAST(selected.${q(column)} AS STRING)`).join('');
+  const orders = join.order.map((column, i) => `\n      selected.${q(column)} AS order_${i},`).join('');
   return `appended AS (
     SELECT ${change}, ${changeTime(join, reads)} AS codaflow_change_time
     ${from(join, tables, reads)} AND ${dayPredicate(time, days)}
@@ -72,7 +76,7 @@ function answer(join: JoinSettings, tables: Tables, reads: Reads, days: Days): s
     SELECT *
     FROM appended
     WHERE TRUE
-    QUALIFY ROW_NUMBER() OVER (PARTITION BY ${key}, ${id} ORDER BY ${[...order, 'codaflow_change_time'].join(', ')}) = 1
+    QUALIFY ROW_NUMBER() OVER (PARTITION BY ${key}, ${id} ORDER BY ${[...source.order.map(q), 'codaflow_change_time'].join(', ')}) = 1
   ),
   selected AS (
 ${join.query}
@@ -137,7 +141,7 @@ WHEN NOT MATCHED THEN
 
 /** What happened to the identities of a run, for its log line: one row of counts. */
 export function countsSql(join: JoinSettings, tables: Tables, reads: Reads, days: Days): Statement {
-  const { key, id } = join.source;
+  const [key, id] = [q(join.source.key), q(join.source.id)];
   const sql = `WITH ${answer(join, tables, reads, days)},
   events AS (
     SELECT new_events.${key} AS unique_key, new_events.${id} AS event_id, COUNT(keyed.result_id) AS answers,
