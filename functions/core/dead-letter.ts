@@ -11,6 +11,22 @@ const MAX_VALUE = 1024;
 /** Bytes of a publish request, less what frames the message. */
 const MAX_MESSAGE = 10_000_000 - 4096;
 
+/** Our own attributes. A message's attribute of such a name moves to `original_` and its name. */
+export const OWN_ATTRIBUTES: ReadonlySet<string> = new Set([
+  'reason',
+  'hint',
+  'cause',
+  'event_id',
+  'unique_key',
+  'unique_key_sha256',
+  'origin',
+  'message_id',
+  'publish_time',
+  'delivery_attempt',
+  'ordering_key',
+  'attributes_dropped',
+]);
+
 export interface Rejection {
   readonly code: PermanentCode;
   /** One line: what to change. */
@@ -51,7 +67,7 @@ export function deadLetter(delivery: Delivery, rejection: Rejection, names: Fiel
   let dropped = 0;
   for (const [original, value] of Object.entries(delivery.attributes)) {
     if (attributes.get(original) === value) continue;
-    const name = attributes.has(original) ? `original_${original}` : original;
+    const name = OWN_ATTRIBUTES.has(original) ? `original_${original}` : original;
     const kept = cutText(value, MAX_VALUE);
     const size = Buffer.byteLength(name) + Buffer.byteLength(kept);
     // One place stays free for the count of those that were dropped.
