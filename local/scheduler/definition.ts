@@ -44,6 +44,9 @@ export interface Job {
 
 export type Retry = Required<RetryConfig>;
 
+/** How the pauses between attempts grow. */
+export type Backoff = Pick<Retry, 'minBackoffMs' | 'maxBackoffMs' | 'maxDoublings'>;
+
 /** A job that was checked, its defaults filled in. */
 export interface Definition extends Job {
   readonly attemptDeadlineMs: number;
@@ -107,7 +110,7 @@ function cron(schedule: string, timezone: string): (ms: number) => number {
 }
 
 /** Pause before the retry number `n`, from 0, in milliseconds: doubles at first, then grows by equal steps. */
-export function backoff({ minBackoffMs, maxBackoffMs, maxDoublings }: Retry, n: number): number {
+export function backoff({ minBackoffMs, maxBackoffMs, maxDoublings }: Backoff, n: number): number {
   const doubled = minBackoffMs * 2 ** Math.min(n, maxDoublings);
   return Math.min(doubled * Math.max(1, n - maxDoublings + 1), maxBackoffMs);
 }
