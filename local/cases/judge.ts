@@ -25,11 +25,6 @@ export const CHOICES: Readonly<Record<string, Choice>> = {
     reasons: ['missing_key', 'invalid_unicode'],
     because: 'an empty or blank key is missing_key, and no text may hold U+0000',
   },
-  'PUB-10': {
-    outcome: '1 stored and 1 dead letters of 2',
-    reasons: ['too_large'],
-    because: 'a key may have 1,500 bytes, a status 1,024',
-  },
 };
 
 /** Whether a case ended as it should: the outcome, and for dead letters a reason that its check names. */

@@ -4,7 +4,7 @@ import { JsonError, scanObject, type JsonMember } from '../json.ts';
 import type { TimeRange } from '../time.ts';
 import { checkText, present, sequence, text, time } from './fields.ts';
 import { notJsonHint } from './hint.ts';
-import { MAX_KEY } from './limits.ts';
+import { MAX_KEY, MAX_STATUS } from './limits.ts';
 import { messageText } from './text.ts';
 
 /** How the producers call each member. */
@@ -37,7 +37,7 @@ export function decode(
   };
 
   const uniqueKey = required('unique_key', MAX_KEY);
-  const eventStatus = required('event_status');
+  const eventStatus = required('event_status', MAX_STATUS);
   const timestamp = find('timestamp');
   const { micros, normalised } = time(timestamp, names.timestamp, range);
   const joinKey = find('join_key');

@@ -1,5 +1,7 @@
 /** Bytes of `unique_key`, as UTF-8. */
 export const MAX_KEY = 1500;
+/** Bytes of `event_status`: it is only stored, so free text that producers put there does not cost the event. */
+export const MAX_STATUS = 2048;
 /** Bytes of the other texts of an event. */
 export const MAX_TEXT = 1024;
 /**
