@@ -26,7 +26,10 @@ test('the first run starts now, less the lag', () => {
 
 test('the first run from the earliest time starts inside time travel and not before the table', () => {
   const first = planWindow({ ...base, cursor: null, start: 'earliest' });
-  assert.deepEqual(first, { kind: 'first', position: CLOCK - 7 * DAY + HOUR });
+  assert.deepEqual(first, { kind: 'first', position: CLOCK - 7 * DAY + HOUR + 20 * MINUTE });
+  assert.ok(first.kind === 'first');
+  const next = planWindow({ ...base, cursor: first.position, clock: CLOCK + 5 * MINUTE });
+  assert.equal(next.kind, 'catching_up', 'the window that follows is inside time travel still');
   const young = planWindow({ ...base, cursor: null, start: 'earliest', created: CLOCK - DAY });
   assert.deepEqual(young, { kind: 'first', position: CLOCK - DAY });
 });
@@ -40,6 +43,12 @@ test('a long way to go is walked in capped steps', () => {
   const cursor = CLOCK - 2 * DAY;
   const expected = { kind: 'catching_up', start: cursor - 10 * MINUTE, end: cursor + 6 * HOUR };
   assert.deepEqual(planWindow({ ...base, cursor }), expected);
+});
+
+test('rows of the lookback that left time travel are scanned for: some of them may wait for their reference row', () => {
+  const edge = CLOCK - 7 * DAY + HOUR;
+  assert.equal(planWindow({ ...base, cursor: edge + 10 * MINUTE }).kind, 'catching_up');
+  assert.equal(planWindow({ ...base, cursor: edge + 10 * MINUTE - 1 }).kind, 'too_old');
 });
 
 test('a cursor that left time travel scans the table', () => {
@@ -67,9 +76,12 @@ test('a window is inside time travel, begins at or before the cursor, ends past 
       if (plan.kind === 'idle') return assert.ok(cursor >= s.clock - s.lag);
       if (plan.kind === 'first') return assert.fail('there is a cursor');
       assert.ok(plan.end > cursor && plan.end <= s.clock - s.lag);
-      if (plan.kind === 'too_old') return assert.ok(cursor < s.clock - s.timeTravel + HOUR && plan.from < cursor);
+      if (plan.kind === 'too_old') {
+        assert.ok(cursor - s.lookback < s.clock - s.timeTravel + HOUR);
+        return assert.ok(plan.from <= cursor - s.lookback);
+      }
       // Nothing was committed before the table existed, so a window may begin there although the cursor is older.
-      assert.ok(plan.start <= Math.max(cursor, situation.created));
+      assert.ok(plan.start <= Math.max(cursor - s.lookback, Math.min(situation.created, plan.end)));
       assert.ok(plan.start <= plan.end);
       assert.ok(plan.start >= s.clock - s.timeTravel + HOUR || plan.start === plan.end);
       assert.ok(plan.end - Math.max(cursor, situation.created) <= s.step);

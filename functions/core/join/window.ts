@@ -25,27 +25,32 @@ export type Plan =
   | { readonly kind: 'normal'; readonly start: Micros; readonly end: Micros }
   /** As `normal`, but the step was capped: more windows follow. */
   | { readonly kind: 'catching_up'; readonly start: Micros; readonly end: Micros }
-  /** The cursor has left time travel: the whole table is scanned from this arrival time on. */
+  /** What has to be read has left time travel: the whole table is scanned from this arrival time on. */
   | { readonly kind: 'too_old'; readonly from: Micros; readonly end: Micros };
 
 /** Arrival times are set before the commit, so a scan by them begins this much earlier; the ledger takes the overlap. */
 const ARRIVAL_MARGIN: Micros = 3600e6;
+
+/** The first window is planned a moment after its position was, when the edge of time travel has moved on. */
+const FIRST_MARGIN: Micros = 600e6;
 
 /** Plans the next window: never a hole, never a step over the cap, never past the clock less the lag. */
 export function planWindow(s: Situation): Plan {
   const edge = s.clock - s.timeTravel + s.margin;
   const newest = s.clock - s.lag;
   if (s.cursor === null) {
-    return { kind: 'first', position: s.start === 'earliest' ? Math.min(newest, Math.max(edge, s.created)) : newest };
+    const earliest = Math.max(edge + s.lookback + FIRST_MARGIN, s.created);
+    return { kind: 'first', position: s.start === 'earliest' ? Math.min(newest, earliest) : newest };
   }
   if (newest <= s.cursor) return { kind: 'idle' };
   // Before the table was created nothing can have been committed, so a cursor from before loses nothing.
-  const cursor = Math.max(s.cursor, Math.min(s.created, newest));
-  if (cursor < edge) {
+  const created = Math.min(s.created, newest);
+  // The lookback counts: in it are rows that wait for their reference row, and those that became visible late.
+  const from = Math.max(s.cursor - s.lookback, created);
+  if (from < edge) {
     return { kind: 'too_old', from: s.cursor - s.lookback - ARRIVAL_MARGIN, end: newest };
   }
   const capped = s.cursor + s.step < newest;
-  const end = capped ? Math.max(s.cursor + s.step, Math.min(s.created, newest)) : newest;
-  const start = Math.min(Math.max(s.cursor - s.lookback, edge, s.created), end);
-  return { kind: end < newest ? 'catching_up' : 'normal', start, end };
+  const end = capped ? Math.max(s.cursor + s.step, created) : newest;
+  return { kind: end < newest ? 'catching_up' : 'normal', start: Math.min(from, end), end };
 }
