@@ -21,6 +21,8 @@ describe('permissions', { skip: withoutTerraform }, () => {
     for (const [account, topic] of [
       ['ingest', 'completions'],
       ['ingest', 'dead-letters'],
+      ['submit', 'completions'],
+      ['submit', 'dead-letters'],
       ['finish', 'summaries'],
       ['join', 'results'],
       ['sweep', 'completions'],

@@ -94,7 +94,6 @@ const PORTS: Readonly<Record<string, (account: string) => readonly Need[]>> = {
 
 /** Entry points that are not written yet, and ports that the others will get with them. */
 const PLANNED: Readonly<Record<string, { readonly ports: readonly string[]; readonly topics: readonly string[] }>> = {
-  submit: { ports: ['store', 'bus', 'events'], topics: ['completions'] },
   poll: { ports: ['store', 'bus', 'tasks'], topics: ['events'] },
   sweep: { ports: ['tasks'], topics: [] },
 };
