@@ -125,6 +125,8 @@ export interface Warehouse {
   created(table: string): Promise<Micros>;
   /** Creates the job; `exists` when the id was used before (attach to that job). Never waits for the job. */
   start(job: QueryJob): Promise<'started' | 'exists'>;
+  /** Bytes that a statement would process, from a dry run. PermanentError with the warehouse's own words when it refuses it. */
+  estimate(statement: Pick<QueryJob, 'sql' | 'parameters'>): Promise<number>;
   state(jobId: string): Promise<JobState>;
   /** Waits up to `ms` for the job to end; still running is an answer, not an error. */
   wait(jobId: string, ms: number): Promise<JobState>;

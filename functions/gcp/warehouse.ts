@@ -34,6 +34,11 @@ function parameter(name: string, { type, value }: QueryParameter): object {
   return { name, parameterType: { type }, parameterValue: { value: text } };
 }
 
+function queryConfiguration(query: string, parameters: QueryJob['parameters']): object {
+  const queryParameters = Object.entries(parameters).map(([name, value]) => parameter(name, value));
+  return { query, useLegacySql: false, parameterMode: 'NAMED', queryParameters };
+}
+
 /** Epoch microseconds as BigQuery takes a TIMESTAMP parameter. */
 function timestampText(micros: number): string {
   const seconds = Math.floor(micros / 1e6);
@@ -144,11 +149,8 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
           labels: job.labels,
           jobTimeoutMs: String(job.timeoutMs),
           query: {
-            query: job.sql,
-            useLegacySql: false,
+            ...queryConfiguration(job.sql, job.parameters),
             maximumBytesBilled: String(job.maxBytesBilled),
-            parameterMode: 'NAMED',
-            queryParameters: Object.entries(job.parameters).map(([name, value]) => parameter(name, value)),
           },
         },
       };
@@ -158,6 +160,19 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
       } catch (error) {
         if (status(error) === 409) return 'exists';
         throw classify(error, `job ${job.jobId}`);
+      }
+    },
+
+    async estimate({ sql, parameters }) {
+      const json = {
+        jobReference: { projectId: config.projectId, location },
+        configuration: { dryRun: true, query: queryConfiguration(sql, parameters) },
+      };
+      try {
+        const job = await call<JobResource>('POST', '/jobs', { json });
+        return Number(job.statistics?.totalBytesProcessed ?? 0);
+      } catch (error) {
+        throw classify(error, 'dry run');
       }
     },
 

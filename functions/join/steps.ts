@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { fail, update, type Run } from '../core/join/cursor.ts';
+import { locate } from '../core/join/locate.ts';
 import type { Statement } from '../core/join/sql.ts';
 import { AmbiguousError, PermanentError, TransientError } from '../core/errors.ts';
 import type { JobState, QueryJob, Warehouse } from '../ports.ts';
@@ -27,16 +28,36 @@ export function jobId(joinName: string, runId: string, step: string, attempt: nu
   return `codaflow_${joinName}_${step.replaceAll('-', '_')}_${hash}`;
 }
 
-/** Creates the job or finds that it was created; a lost answer is asked for once more. A refused statement never runs. */
-async function start(warehouse: Warehouse, job: QueryJob): Promise<Extract<JobState, { state: 'failed' }> | null> {
+/** Fails whenever it runs: it only takes up an id. */
+const NOTHING = "SELECT ERROR('this attempt was refused; nobody may begin it any more')";
+
+/**
+ * Creates the job or finds that it was created; a lost answer is asked for once more.
+ *
+ * A refused statement does not run now, but another instance may have sent the same one, and it may arrive when nothing
+ * speaks against it any more: rows of a run that was given up would reach the ledger and never be published. So its id
+ * is taken up by a job that fails. The refusal, or null.
+ */
+async function start(warehouse: Warehouse, job: QueryJob): Promise<PermanentError | null> {
+  try {
+    await insert(warehouse, job);
+    return null;
+  } catch (error) {
+    if (!(error instanceof PermanentError)) throw error;
+    await insert(warehouse, { ...job, sql: NOTHING, parameters: {} }).catch((second: unknown) => {
+      // A warehouse that refuses even this keeps refused jobs itself.
+      if (!(second instanceof PermanentError)) throw second;
+    });
+    return error;
+  }
+}
+
+async function insert(warehouse: Warehouse, job: QueryJob): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await warehouse.start(job);
-      return null;
+      return;
     } catch (error) {
-      if (error instanceof PermanentError) {
-        return { state: 'failed', reason: error.code, message: error.message, curable: false };
-      }
       if (!(error instanceof AmbiguousError) || attempt === 2) throw error;
     }
   }
@@ -50,7 +71,9 @@ async function finished(context: JoinContext, held: HeldCursor, id: string): Pro
     if (state.state !== 'running') return state;
     await held.save();
     if (context.ports.clock.now() > deadline) {
-      throw new TransientError('deadline_exceeded', `job ${id} still runs; the next run waits for it again`);
+      // It is not given up: as long as it is not known to have failed, it may still write. The next run looks again.
+      await context.ports.warehouse.cancel(id);
+      throw new TransientError('deadline_exceeded', `job ${id} still runs; the next run waits for its end`);
     }
   }
 }
@@ -74,7 +97,7 @@ export async function execute(
     const run = currentRun(held);
     const attempt = run.step === step ? run.attempt : 1;
     const id = jobId(join.name, run.id, step, attempt);
-    const refused = await start(ports.warehouse, {
+    const refusal = await start(ports.warehouse, {
       jobId: id,
       sql: statement.sql,
       parameters: statement.parameters,
@@ -82,7 +105,12 @@ export async function execute(
       timeoutMs: JOB_TIMEOUT_MS,
       maxBytesBilled: join.maxBytesBilled,
     });
-    const state = refused ?? (await finished(context, held, id));
+    const ended = await finished(context, held, id);
+    // What refused the statement says more than the job that took up its id, or than no job at all.
+    const state: JobState =
+      refusal !== null && (ended.state === 'failed' || ended.state === 'absent')
+        ? { state: 'failed', reason: refusal.code, message: refusal.message, curable: false }
+        : ended;
     switch (state.state) {
       case 'done':
         log({
@@ -97,7 +125,8 @@ export async function execute(
       case 'absent':
       case 'running':
         throw new TransientError('not_ready', `job ${id} was not found after it was created`);
-      case 'failed':
+      case 'failed': {
+        const message = locate(join, statement.sql, state.message);
         await held.save((c) => fail(c, run.id, step, attempt));
         log({
           severity: 'WARNING',
@@ -106,11 +135,12 @@ export async function execute(
           jobId: id,
           attempt,
           reason: state.reason,
-          message: state.message,
+          message,
         });
-        if (!state.curable) throw new IncurableError(step, state.reason, state.message);
+        if (!state.curable) throw new IncurableError(step, state.reason, message);
         // One more try at once for what was likely a hiccup; after that the next tick goes on with the next id.
-        if (attempt % 2 === 0) throw new TransientError('unavailable', `step ${step} failed: ${state.message}`);
+        if (attempt % 2 === 0) throw new TransientError('unavailable', `step ${step} failed: ${message}`);
+      }
     }
   }
 }

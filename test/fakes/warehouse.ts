@@ -39,6 +39,8 @@ export class FakeWarehouse {
   /** What becomes of a job when it runs: null lets it do its work. */
   fate: (job: QueryJob) => JobState | null = () => null;
 
+  /** Whether a committed row can be seen by queries already. */
+  isVisible: (commit: Committed<EventRow>) => boolean = () => true;
   /** Whether a job that is waited for ends within the wait. */
   endsInTime: (id: string) => boolean = () => true;
 
@@ -62,7 +64,7 @@ export class FakeWarehouse {
     const entry = this.jobs.get(id);
     if (entry === undefined) return { state: 'absent' };
     if (entry.state.state !== 'running') return entry.state;
-    const failure = this.fate(entry.job) ?? this.#invalid(entry.job);
+    const failure = failsAlways(entry.job) ?? this.fate(entry.job) ?? this.#invalid(entry.job);
     if (failure === null) {
       const before = this.ledger.length;
       entry.rows = this.#execute(entry.job);
@@ -104,10 +106,14 @@ export class FakeWarehouse {
 
   #reads({ parameters, sql }: QueryJob): readonly Committed<EventRow>[] {
     const from = parameters['arrived_from'];
-    if (from !== undefined) return this.#events.commits.filter(({ row }) => row.ingest_time >= Number(from.value));
+    const visible = this.#events.commits.filter(this.isVisible);
+    const range = [parameters['range_from'], parameters['range_to']].map((one) => Number(one?.value));
+    if (parameters['range_from'] !== undefined)
+      return visible.filter(({ row }) => row.event_time >= range[0]! && row.event_time < range[1]!);
+    if (from !== undefined) return visible.filter(({ row }) => row.ingest_time >= Number(from.value));
     const [start, end] = [Number(parameters['window_start']!.value), Number(parameters['window_end']!.value)];
     const days = constants(sql);
-    return this.#events.commits.filter(
+    return visible.filter(
       ({ time, row }) =>
         time >= start &&
         time < end &&
@@ -174,6 +180,7 @@ export class FakeWarehouse {
           this.jobs.set(job.jobId, { job, state: { state: 'running' }, rows: [], resultExpired: false });
           return 'started';
         }),
+      estimate: async () => call('estimate', '', () => 0),
       state: async (id) => call('state', id, () => this.#state(id)),
       wait: async (id) => call('wait', id, () => (this.endsInTime(id) ? this.#run(id) : this.#state(id))),
       cancel: async (id) =>
@@ -193,6 +200,13 @@ export class FakeWarehouse {
         }),
     };
   }
+}
+
+/** The statement that only takes up a job's id. */
+function failsAlways({ sql }: QueryJob): JobState | null {
+  return sql.startsWith('SELECT ERROR(')
+    ? { state: 'failed', reason: 'invalidQuery', message: 'taken up', curable: false }
+    : null;
 }
 
 function dayOf(row: EventRow): number {

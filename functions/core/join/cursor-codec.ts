@@ -1,3 +1,4 @@
+import type { Backfill } from './backfill.ts';
 import type { Cursor, Run } from './cursor.ts';
 import { MAX_DAYS_PER_MERGE } from './cursor.ts';
 
@@ -18,6 +19,7 @@ export interface StoredCursor {
   readonly shrink: number;
   readonly days_per_merge: number;
   readonly failures: number;
+  readonly backfill: string | null;
 }
 
 export function encodeCursor(cursor: Cursor): StoredCursor {
@@ -33,6 +35,7 @@ export function encodeCursor(cursor: Cursor): StoredCursor {
     shrink: cursor.shrink,
     days_per_merge: cursor.daysPerMerge,
     failures: cursor.failures,
+    backfill: cursor.backfill === null ? null : JSON.stringify(cursor.backfill),
   };
 }
 
@@ -53,5 +56,6 @@ export function decodeCursor(document: Readonly<Record<string, unknown>>): Curso
     shrink: stored.shrink,
     daysPerMerge: stored.days_per_merge ?? MAX_DAYS_PER_MERGE,
     failures: stored.failures,
+    backfill: stored.backfill == null ? null : (JSON.parse(stored.backfill) as Backfill),
   };
 }

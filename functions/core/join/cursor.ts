@@ -1,4 +1,5 @@
 import type { Micros } from '../event.ts';
+import { afterStep, shorter, type Backfill } from './backfill.ts';
 import type { Days } from './days.ts';
 import type { Reads } from './sql.ts';
 
@@ -24,6 +25,8 @@ export interface Cursor {
   readonly daysPerMerge: number;
   /** Failures since the last success. */
   readonly failures: number;
+  /** The backfill that was begun and has not ended. */
+  readonly backfill: Backfill | null;
 }
 
 export interface Lease {
@@ -58,6 +61,16 @@ export interface Run {
 /** Most days that one statement touches: BigQuery's limit of partitions modified by a job is 4,000. */
 export const MAX_DAYS_PER_MERGE = 1000;
 
+/** A run at its beginning; days that are known already save the probe. */
+export function newRun(
+  id: string,
+  reads: Reads,
+  { days = null, ...others }: Pick<Run, 'more' | 'daysPerMerge' | 'previous'> & { readonly days?: Days | null },
+): Run {
+  const step = days === null ? 'probe' : 'merge-0';
+  return { id, reads, days, step, attempt: 1, published: '', count: 0, merged: 0, abandoned: false, ...others };
+}
+
 export const NEW_CURSOR: Cursor = {
   position: null,
   token: 0,
@@ -67,6 +80,7 @@ export const NEW_CURSOR: Cursor = {
   shrink: 0,
   daysPerMerge: MAX_DAYS_PER_MERGE,
   failures: 0,
+  backfill: null,
 };
 
 /** Takes the lease unless another live run holds it (null). */
@@ -100,13 +114,17 @@ export function update(cursor: Cursor, runId: string, change: Partial<Omit<Run, 
   return { ...cursor, run: { ...cursor.run, ...change } };
 }
 
-/** Ends the run and moves the cursor to the end of its window, never back. */
+/** Ends the run and moves the cursor to the end of its window, never back; a step of a backfill moves only the backfill. */
 export function finish(cursor: Cursor, runId: string): Cursor | null {
   if (cursor.lastRun === runId && cursor.run === null) return cursor;
   if (cursor.run?.id !== runId) return null;
+  const { reads } = cursor.run;
+  if (reads.kind === 'range') {
+    return { ...cursor, run: null, lastRun: runId, backfill: afterStep(cursor.backfill, reads) };
+  }
   return {
     ...cursor,
-    position: Math.max(cursor.position ?? 0, cursor.run.reads.end),
+    position: Math.max(cursor.position ?? 0, reads.end),
     run: null,
     lastRun: runId,
     shrink: Math.max(0, cursor.shrink - 1),
@@ -119,7 +137,9 @@ export function finish(cursor: Cursor, runId: string): Cursor | null {
 export function fail(cursor: Cursor, runId: string, step: string, attempt: number): Cursor | null {
   if (cursor.run?.id !== runId) return null;
   if (cursor.run.step === step && cursor.run.attempt > attempt) return cursor;
-  return { ...cursor, run: { ...cursor.run, step, attempt: attempt + 1 }, failures: cursor.failures + 1 };
+  // A backfill that fails is no reason for an alarm of the join.
+  const failures = cursor.failures + (cursor.run.reads.kind === 'range' ? 0 : 1);
+  return { ...cursor, run: { ...cursor.run, step, attempt: attempt + 1 }, failures };
 }
 
 /** The shortest step that halving may reach. */
@@ -129,7 +149,10 @@ const SHORTEST: Micros = 60e6;
 export function giveUp(cursor: Cursor, runId: string, step: Micros): Cursor | null {
   if (cursor.lastRun === runId && cursor.run === null) return cursor;
   if (cursor.run?.id !== runId) return null;
-  const halve = step / 2 ** (cursor.shrink + 1) >= SHORTEST;
+  const { reads } = cursor.run;
+  if (reads.kind === 'range') return { ...cursor, run: null, lastRun: runId, backfill: shorter(cursor.backfill) };
+  // A shorter step makes no smaller scan; its days one by one cost no more than all at once.
+  const halve = reads.kind === 'window' && step / 2 ** (cursor.shrink + 1) >= SHORTEST;
   return {
     ...cursor,
     run: null,

@@ -2,10 +2,14 @@ import type { Micros } from '../event.ts';
 import { dayPredicate, type Days } from './days.ts';
 import type { JoinSettings } from './settings.ts';
 
-/** The rows that a run reads: a commit-time window, or everything that arrived from some time on. */
+/**
+ * The rows that a run reads: a commit-time window; everything that arrived from some time on; or, for a backfill, what
+ * has an event time in `[from, to)`. `end` is the moment at which a row's wait is measured.
+ */
 export type Reads =
   | { readonly kind: 'window'; readonly start: Micros; readonly end: Micros }
-  | { readonly kind: 'scan'; readonly from: Micros; readonly end: Micros };
+  | { readonly kind: 'scan'; readonly from: Micros; readonly end: Micros }
+  | { readonly kind: 'range'; readonly from: Micros; readonly to: Micros; readonly end: Micros };
 
 /** Full names of the tables, `project.dataset.table`. */
 export interface Tables {
@@ -26,21 +30,46 @@ const string = (value: string) => ({ type: 'STRING', value }) as const;
 /** A column name in backticks: it may be a reserved word. */
 const q = (column: string) => `\`${column}\``;
 
-function windowParameters(reads: Reads): Statement['parameters'] {
-  return reads.kind === 'window'
-    ? { window_start: timestamp(reads.start), window_end: timestamp(reads.end) }
-    : { arrived_from: timestamp(reads.from), window_end: timestamp(reads.end) };
+/** Names and values of the two parameters that bound what is read; the ledger keeps both. */
+function bounds(reads: Reads): readonly [start: readonly [string, Micros], end: readonly [string, Micros]] {
+  switch (reads.kind) {
+    case 'window':
+      return [
+        ['window_start', reads.start],
+        ['window_end', reads.end],
+      ];
+    case 'scan':
+      return [
+        ['arrived_from', reads.from],
+        ['window_end', reads.end],
+      ];
+    case 'range':
+      return [
+        ['range_from', reads.from],
+        ['range_to', reads.to],
+      ];
+  }
+}
+
+/** Parameters of `from`; a scan has no upper bound. */
+function readParameters(reads: Reads): Statement['parameters'] {
+  const [start, end] = bounds(reads);
+  return Object.fromEntries(
+    (reads.kind === 'scan' ? [start] : [start, end]).map(([name, value]) => [name, timestamp(value)]),
+  );
 }
 
 /** FROM and WHERE of the rows that a run reads. */
 function from(join: JoinSettings, tables: Tables, reads: Reads): string {
   if (reads.kind === 'window')
     return `FROM APPENDS(TABLE \`${tables.source}\`, @window_start, @window_end)\n  WHERE TRUE`;
+  if (reads.kind === 'range')
+    return `FROM \`${tables.source}\`\n  WHERE ${q(join.source.time)} >= @range_from AND ${q(join.source.time)} < @range_to`;
   const arrival = join.source.arrival;
   return `FROM \`${tables.source}\`\n  WHERE ${arrival === null ? '@arrived_from IS NOT NULL' : `${q(arrival)} >= @arrived_from`}`;
 }
 
-/** When a row became visible: its commit time; in a scan its arrival, or long ago where there is no such column. */
+/** When a row became visible: its commit time; in other reads its arrival, or long ago where there is no such column. */
 function changeTime(join: JoinSettings, reads: Reads): string {
   if (reads.kind === 'window') return '_CHANGE_TIMESTAMP';
   return join.source.arrival === null ? 'TIMESTAMP_MICROS(0)' : q(join.source.arrival);
@@ -55,8 +84,7 @@ FROM (
 )
 GROUP BY day
 ORDER BY day`;
-  const { window_end, ...parameters } = windowParameters(reads);
-  return { sql, parameters: reads.kind === 'window' ? { ...parameters, window_end: window_end! } : parameters };
+  return { sql, parameters: readParameters(reads) };
 }
 
 /** CTEs from the source's rows to `answer`: one row per result id and per row that was not picked for it. */
@@ -113,7 +141,7 @@ function survivorOrder(join: JoinSettings): string {
 
 /** The one statement that finds the rows and writes them into the ledger, atomically and once per result id. */
 export function mergeSql(join: JoinSettings, tables: Tables, reads: Reads, days: Days, runId: string): Statement {
-  const start = reads.kind === 'window' ? '@window_start' : '@arrived_from';
+  const [[start, startValue], [end, endValue]] = bounds(reads);
   const sql = `MERGE \`${tables.ledger}\` AS ledger
 USING (
   WITH ${answer(join, tables, reads, days)}
@@ -127,11 +155,12 @@ ON ledger.result_id = fresh.result_id
   AND ${dayPredicate('ledger.event_time', days)}
 WHEN NOT MATCHED THEN
   INSERT (join_name, result_id, run_id, unique_key, event_id, event_time, window_start, window_end, message)
-  VALUES (@join_name, fresh.result_id, @run_id, fresh.unique_key, fresh.event_id, fresh.event_time, ${start}, @window_end, fresh.message)`;
+  VALUES (@join_name, fresh.result_id, @run_id, fresh.unique_key, fresh.event_id, fresh.event_time, @${start}, @${end}, fresh.message)`;
   return {
     sql,
     parameters: {
-      ...windowParameters(reads),
+      [start]: timestamp(startValue),
+      [end]: timestamp(endValue),
       join_name: string(join.name),
       run_id: string(runId),
       ...(join.unmatched === 'wait' ? { wait_before: timestamp(reads.end - join.wait) } : {}),
@@ -154,15 +183,7 @@ export function countsSql(join: JoinSettings, tables: Tables, reads: Reads, days
 SELECT COUNT(*) AS events, COUNTIF(answers = 0) AS dropped, COUNTIF(answers > 0 AND enriched = 0) AS unmatched,
   IFNULL(SUM(answers - results), 0) AS surplus
 FROM events`;
-  const { window_end, ...parameters } = windowParameters(reads);
-  return {
-    sql,
-    parameters: {
-      ...parameters,
-      ...(reads.kind === 'window' ? { window_end: window_end! } : {}),
-      join_name: string(join.name),
-    },
-  };
+  return { sql, parameters: { ...readParameters(reads), join_name: string(join.name) } };
 }
 
 /** The rows of a run in the ledger, in the order in which they are published. */
