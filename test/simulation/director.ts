@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts';
-import { chooseFault, NONE, type Call, type Fault } from './faults.ts';
+import { chooseFault, hasEffect, NONE, type Call, type Fault } from './faults.ts';
 import type { Plan } from './plan.ts';
 
 /** Decides everything that the world leaves open. */
@@ -11,8 +11,8 @@ export interface Director {
   instance(count: number): number;
   /** Milliseconds until the same message is delivered again whatever becomes of it; null is once only. */
   repeat(): number | null;
-  /** How often the scheduler fires one tick. */
-  ticks(): number;
+  /** How often the scheduler fires one tick; `minute` counts from the start. */
+  ticks(entry: 'sweep' | 'join', minute: number): number;
   /** Whether a job that is waited for ends within the wait. */
   endsInTime(): boolean;
   /** Milliseconds that pass although there is something to do. */
@@ -46,8 +46,9 @@ export function randomDirector(choices: Choices, plan: Plan): Director {
   return {
     next: (steps) => (steps === 1 ? 0 : choices.pick([steps, ...Array.from({ length: steps - 1 }, () => 1)])),
     fault(call) {
-      if (left === 0) return NONE;
-      const fault = chooseFault(choices, call, plan.rate);
+      if (left === 0 || (plan.focus !== null && plan.focus !== call.entry)) return NONE;
+      // Most calls only look; a fault of one that changes something tells more.
+      const fault = chooseFault(choices, call, hasEffect(call) ? plan.rate : plan.rate / 3);
       if (fault.kind !== 'none') left--;
       return fault;
     },

@@ -98,11 +98,14 @@ export class Instance {
     /** The effect, told by `tell` once it happened; what the effect itself throws is always told. */
     const happen = (tell: (result: T) => void): void => {
       let result: T;
+      world.acting = this;
       try {
         result = effect();
       } catch (error) {
         reject(error);
         return;
+      } finally {
+        world.acting = null;
       }
       tell(result);
     };

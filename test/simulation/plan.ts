@@ -1,4 +1,5 @@
 import { random } from './choices.ts';
+import type { Call } from './faults.ts';
 
 /** What the producers publish, and the system that it meets. Everything is data, so that a plan can be kept and cut down. */
 export interface Plan {
@@ -13,6 +14,10 @@ export interface Plan {
   /** Faults that are left to meet, and the chance of one at a call. */
   readonly faults: number;
   readonly rate: number;
+  /** The only function that meets faults; null is all of them. */
+  readonly focus: Call['entry'] | null;
+  /** Whether states are deleted when their time is over. */
+  readonly ttl: boolean;
 }
 
 export type PlannedMessage = {
@@ -69,6 +74,7 @@ export function planOf(seed: number): Plan {
   const chance = (p: number) => next() < p;
   const oneOf = <T>(items: readonly T[]): T => items[below(items.length)]!;
   const join = chance(0.3);
+  const ttl = !join && chance(0.15);
 
   function ofKey(key: string): PlannedMessage[] {
     const steps = below(6);
@@ -89,13 +95,13 @@ export function planOf(seed: number): Plan {
       const sequence = numbered ? { sequence: steps + (chance(0.8) ? 1 : i) } : {};
       events.push({ key, id: `z${i}`, status: oneOf(CODAS), time: 1000 + below(4) * 250, ...sequence, ...details() });
     }
-    const late = oneOf([0, 0, 30_000, 130_000, 600_000, 1_500_000]);
+    const late = ttl ? 3 * 3_600_000 : oneOf([0, 0, 30_000, 130_000, 600_000, 1_500_000]);
     return events.flatMap((event) => {
       const at = below(4) * 500 + (chance(0.2) ? late : 0);
       const message: PlannedMessage = { at, event };
       const again: PlannedMessage = { at: at + oneOf([0, 100, 20_000, 400_000]), event };
       const other: PlannedMessage = { at: at + oneOf([0, 5_000]), event: { ...event, time: event.time + 1 } };
-      return [message, ...(chance(0.15) ? [again] : []), ...(!join && chance(0.04) ? [other] : [])];
+      return [message, ...(chance(0.15) ? [again] : []), ...(!join && !ttl && chance(0.04) ? [other] : [])];
     });
   }
 
@@ -105,11 +111,20 @@ export function planOf(seed: number): Plan {
   const instances = 1 + below(3);
   return {
     instances,
-    settings: chance(0.3) ? { STEPS_KEPT: '2', IDS_INLINE: oneOf(['0', '1', '1000']) } : {},
+    settings: {
+      ...(!ttl && chance(0.3) ? { STEPS_KEPT: '2', IDS_INLINE: oneOf(['0', '1', '1000']) } : {}),
+      ...(ttl ? { STATE_RETENTION: '60m' } : {}),
+    },
     messages: messages.sort((a, b) => a.at - b.at),
     join,
     skew: Array.from({ length: instances }, () => (chance(0.3) ? below(2000) - 1000 : 0)),
-    faults: oneOf([0, 1, 2, 4, 8, 16]),
-    rate: oneOf([0.02, 0.05, 0.15]),
+    faults: oneOf([0, 1, 2, 4, 8, 16, 32]),
+    rate: oneOf([0.02, 0.05, 0.15, 0.3]),
+    focus: chance(0.5)
+      ? null
+      : oneOf(
+          join ? (['join', 'join', 'ingest', 'finish'] as const) : (['ingest', 'finish', 'finish', 'sweep'] as const),
+        ),
+    ttl,
   };
 }

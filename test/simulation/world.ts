@@ -40,7 +40,7 @@ export class World {
     (row) => (row.extra?.includes('"refused"') === true ? 'the value is not allowed' : null),
   );
   readonly summaries = new FakeTable<SummaryRow>(() => this.clock.now());
-  readonly warehouse = new FakeWarehouse(this.events, () => this.clock.now());
+  readonly warehouse: FakeWarehouse;
   readonly instances: Instance[];
   readonly subscriptions: Readonly<Record<'events' | 'completions', Subscription>>;
   readonly logged: LogEntry[] = [];
@@ -48,6 +48,8 @@ export class World {
   /** Everything that happened, for people. */
   readonly trace: string[] = [];
   readonly callsMade: Call[] = [];
+  /** The instance whose call has its effect right now. */
+  acting: Instance | null = null;
   faultsMet = 0;
   #lastFault: Micros = START;
   #ids = 0;
@@ -57,6 +59,7 @@ export class World {
     this.plan = plan;
     this.director = director;
     this.config = loadConfig({ ...SETTINGS, ...plan.settings });
+    this.warehouse = new FakeWarehouse(this.events, () => this.clock.now(), this.config.timeTravel);
     const watcher = watch(this);
     const guarded =
       <A extends unknown[]>(check: (...args: A) => void) =>
@@ -75,6 +78,8 @@ export class World {
     this.bus.onPublish = (topic, message, id) => {
       if (topic === 'events' || topic === 'completions') this.subscriptions[topic].take(message, id);
     };
+    // Rows become visible to queries up to five minutes after their commit.
+    this.warehouse.isVisible = ({ time, row }) => this.clock.now() >= time + (row.event_id.charCodeAt(1) % 6) * MINUTE;
     this.warehouse.endsInTime = () => this.director.endsInTime();
     this.warehouse.reference.set('known', 'Known');
     this.instances = Array.from({ length: plan.instances }, (_, place) => new Instance(this, place));
@@ -88,14 +93,24 @@ export class World {
       });
     }
     this.#tick('sweep', MINUTE, START + MINUTE);
+    if (this.plan.ttl) this.#expire(START + 10 * MINUTE);
     if (!this.plan.join) return;
     this.#tick('join', 2 * MINUTE, START);
     this.tasks.add('reference', START + 9 * MINUTE, () => this.warehouse.reference.set('later', 'Later'));
   }
 
+  /** What is over is deleted some time later. */
+  #expire(at: Micros): void {
+    const run = (): void => {
+      this.store.expire(this.clock.now());
+      this.#expire(at + 10 * MINUTE);
+    };
+    this.tasks.add('ttl', at, run, { background: true });
+  }
+
   #tick(entry: 'sweep' | 'join', every: Micros, at: Micros): void {
     const run = (): void => {
-      for (let i = this.director.ticks(); i > 0; i--) {
+      for (let i = this.director.ticks(entry, (at - START) / MINUTE); i > 0; i--) {
         this.chooseInstance().serve(entry, `${entry} ${at} ${i}`, null, () => undefined);
       }
       this.#tick(entry, every, at + every);

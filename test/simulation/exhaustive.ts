@@ -1,0 +1,69 @@
+import { hasEffect, type Call, type Fault } from './faults.ts';
+import { permutations, type Scenario } from './scenarios.ts';
+import { play, type Story } from './story.ts';
+import type { World } from './world.ts';
+
+/** Faults of single points. A call that only looks has no answer worth losing apart from a refusal. */
+const ALWAYS: readonly Fault[] = [{ kind: 'refused' }, { kind: 'crash before' }, { kind: 'stalled', ms: 95_000 }];
+const WITH_EFFECT: readonly Fault[] = [
+  { kind: 'answer lost' },
+  { kind: 'crash after' },
+  { kind: 'answered late', ms: 95_000 },
+  { kind: 'happens later', ms: 95_000 },
+];
+
+/** The points of a run where a fault can tell something: what sweep does while nothing is due cannot. */
+function pointsOf(world: World): readonly Call[] {
+  const { callsMade, plan } = world;
+  const last = callsMade.findLastIndex(({ method }) => method === (plan.join ? 'publish' : 'commit'));
+  const entries = plan.join ? ['join'] : ['ingest', 'finish', 'sweep'];
+  return callsMade.slice(0, last + 1).filter(({ entry, method }) => method !== 'due' && entries.includes(entry));
+}
+
+async function tryFaults(scenario: Scenario, story: Story, faults: ReadonlyMap<number, Fault>): Promise<World> {
+  try {
+    return await play({ ...story, instances: 2, fault: ({ index }) => faults.get(index) });
+  } catch (error) {
+    const where = [...faults].map(([index, fault]) => `call ${index} ${JSON.stringify(fault)}`).join(', ');
+    const order = story.messages.map((message) => JSON.stringify(message)).join('\n  ');
+    throw new Error(`${scenario.name}: ${where}, messages\n  ${order}`, { cause: error });
+  }
+}
+
+/** Every fault at every single point, for every order of the messages. Returns how many runs that were. */
+export async function everySingle(scenario: Scenario): Promise<number> {
+  let runs = 0;
+  for (const story of permutations(scenario.story)) {
+    for (const call of pointsOf(await tryFaults(scenario, story, new Map()))) {
+      for (const fault of hasEffect(call) ? [...ALWAYS, ...WITH_EFFECT] : ALWAYS) {
+        await tryFaults(scenario, story, new Map([[call.index, fault]]));
+        runs++;
+      }
+    }
+  }
+  return runs;
+}
+
+/**
+ * Every pair of points: with `every`, all kinds of faults on both; without, the kinds take turns. The second point is one
+ * of the run with the first fault.
+ */
+export async function everyPair(scenario: Scenario, every: boolean): Promise<number> {
+  let runs = 0;
+  const kinds: readonly Fault[] = [...ALWAYS.slice(0, 2), ...WITH_EFFECT.slice(0, 2)];
+  const { story } = scenario;
+  for (const first of pointsOf(await tryFaults(scenario, story, new Map()))) {
+    for (const [i, one] of kinds.entries()) {
+      if (!every && i !== first.index % kinds.length) continue;
+      const world = await tryFaults(scenario, story, new Map([[first.index, one]]));
+      for (const second of pointsOf(world).filter(({ index }) => index > first.index)) {
+        for (const [j, other] of kinds.entries()) {
+          if (!every && j !== (first.index * 3 + second.index) % kinds.length) continue;
+          await tryFaults(scenario, story, new Map([[first.index, one], [second.index, other]])); // prettier-ignore
+          runs++;
+        }
+      }
+    }
+  }
+  return runs;
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { START } from '../fakes/clock.ts';
+import { is, NO_SWEEP, once, play, publish, summariesOf } from './story.ts';
+
+const MINUTE = 60e6;
+const isKeyCommit = (entry: string) => (call: { entry: string; method: string; port: string }) =>
+  call.entry === entry && call.port === 'store' && call.method === 'commit';
+
+describe('a key under faults', () => {
+  it('completion recorded, crash before its hint is published, and the redelivery is a repeat', async () => {
+    const world = await play({
+      messages: [publish('e1'), publish('z2', { at: 1000 })],
+      fault: once(is('ingest bus.publish'), { kind: 'crash before' }),
+      director: NO_SWEEP,
+    });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 2']);
+  });
+
+  it('a hint whose publication is in doubt is published again before the event is acknowledged', async () => {
+    const world = await play({
+      messages: [publish('z1')],
+      fault: once(is('ingest bus.publish'), { kind: 'refused' }),
+      director: NO_SWEEP,
+    });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 1']);
+    assert.equal(world.events.commits.length, 2, 'the event was delivered again');
+  });
+
+  it('an event between claim and confirm gets a revision of its own', async () => {
+    const world = await play({
+      messages: [publish('e1'), publish('z2'), publish('e3', { at: 5000 })],
+      fault: once(is('finish summaries.append'), { kind: 'stalled', ms: 20_000 }),
+    });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 2', '2 finished complete 3']);
+  });
+
+  it('progress that fills the last gap after the completion finishes the key before its grace is over', async () => {
+    const world = await play({
+      messages: [
+        publish('e1', { sequence: 1 }),
+        publish('z3', { sequence: 3 }),
+        publish('e2', { sequence: 2, at: 8000 }),
+      ],
+    });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 3']);
+    assert.ok(world.summaries.commits[0]!.row.written_at < START + world.config.grace);
+  });
+
+  it('a key with gaps waits for its grace, then says that it is incomplete', async () => {
+    const world = await play({ messages: [publish('z3', { sequence: 3 })] });
+    assert.deepEqual(summariesOf(world), ['1 finished gaps 1']);
+  });
+
+  it('a claim whose owner died is taken over unchanged', async () => {
+    const world = await play({
+      messages: [publish('e1'), publish('z2'), publish('e3', { at: 30_000 })],
+      fault: once(is('finish bus.publish'), { kind: 'crash before' }),
+    });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 2', '2 finished complete 3']);
+    assert.equal(world.summaries.commits.length, 3, 'the first revision was written twice');
+  });
+
+  it('an owner that stalls after its append and confirms after a newer claim confirms nothing', async () => {
+    const world = await play({
+      messages: [publish('e1'), publish('z2'), publish('e3', { at: 100_000 })],
+      instances: 2,
+      // The first owner wakes up while the second revision is claimed and not yet on the topic; then that owner dies.
+      fault: (() => {
+        const first = once(is('finish bus.publish'), { kind: 'stalled', ms: 195_000 });
+        const second = once(is('finish summaries.append'), { kind: 'stalled', ms: 120_000 }, 3);
+        const third = once(is('finish bus.publish'), { kind: 'crash before' }, 3);
+        return (call) => first(call) ?? second(call) ?? third(call);
+      })(),
+    });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 2', '2 finished complete 3']);
+  });
+
+  it('a key that came back after its state was deleted is not confirmed by an owner from before', async () => {
+    const hours = 3_600_000;
+    const world = await play({
+      messages: [publish('z1'), publish('z2', { at: 3 * hours })],
+      settings: { STATE_RETENTION: '60m' },
+      ttl: true,
+      // The second owner confirms the first life; the first one wakes up in the second life, between claim and publish.
+      fault: (() => {
+        const first = once(is('finish bus.publish'), { kind: 'stalled', ms: 3 * hours + 5_000 });
+        const second = once(is('finish bus.publish'), { kind: 'stalled', ms: 10_000 }, 3);
+        const third = once(isKeyCommit('finish'), { kind: 'crash before' }, 6);
+        return (call) => first(call) ?? second(call) ?? third(call);
+      })(),
+    });
+    const generations = new Set(world.summaries.commits.map(({ row }) => row.generation));
+    assert.equal(generations.size, 2);
+  });
+
+  it('a late lone event of a finished key waits to settle and becomes one correction', async () => {
+    const world = await play({
+      messages: [
+        publish('e1'),
+        publish('z2'),
+        publish('e3', { at: 120_000 }),
+        publish('e4', { at: 124_000 }),
+        publish('e5', { at: 128_000 }),
+      ],
+    });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 2', '2 finished complete 5']);
+    assert.equal(world.summaries.commits[1]!.row.late_events, 3);
+  });
+
+  it('two completions with different totals: the larger one counts, in both orders', async () => {
+    for (const [a, b] of [[3, 2], [2, 3]] as const) {
+      const world = await play({
+        messages: [
+          publish('e1', { sequence: 1 }),
+          publish('z2', { sequence: a }),
+          publish('z3', { sequence: b, at: 100 }),
+        ],
+      });
+      const rows = summariesOf(world);
+      assert.equal(rows.at(-1)!.slice(2), 'finished complete 3', String(rows));
+    }
+  }); // prettier-ignore
+
+  it('ids that repeat past the inline bound have no second effect', async () => {
+    const ids = ['e1', 'e2', 'e3', 'e4', 'e5'];
+    const again = [0, 1000, 2000].flatMap((at) => ids.map((id) => publish(id, { at })));
+    const world = await play({ messages: [...again, publish('z6', { at: 3000 })], settings: { IDS_INLINE: '2' } });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 6']);
+  });
+
+  it('in a group with a contended key the other keys are recorded', async () => {
+    const messages = ['a', 'b', 'c'].map((key) => publish('z1', { key }));
+    const failing = (call: { resource: string }) => call.resource.includes('-b');
+    const world = await play({
+      messages,
+      settings: { GROUP_KEYS: '20', GROUP_EVENTS: '200' },
+      fault: (call) =>
+        isKeyCommit('ingest')(call) && failing(call) && call.index < 40 ? { kind: 'refused' } : undefined,
+      director: { ...NO_SWEEP, ticks: () => 0 },
+    });
+    const arrivals = world.bus.published('summaries').map(({ attributes }) => attributes['unique_key']);
+    assert.deepEqual(arrivals.slice(0, 2).sort(), ['a', 'c']);
+    const written = new Map(world.summaries.commits.map(({ row }) => [row.unique_key, row.written_at]));
+    assert.ok(written.get('c')! < START + 5e6, 'the neighbour waited for a redelivery');
+  });
+
+  it('an append whose answer was lost is repeated, and the view still has one row', async () => {
+    const world = await play({
+      messages: [publish('z1')],
+      fault: once(is('ingest events.append'), { kind: 'answer lost' }),
+    });
+    assert.equal(world.events.commits.length, 2);
+    assert.deepEqual(summariesOf(world), ['1 finished complete 1']);
+  });
+
+  it('a state that cannot be changed keeps the event from being acknowledged', async () => {
+    const fault = once(isKeyCommit('ingest'), { kind: 'refused' });
+    const world = await play({ messages: [publish('z1')], fault, director: NO_SWEEP });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 1']);
+  });
+
+  it('expired, then an event that is no completion: corrected after silence and settling', async () => {
+    const world = await play({ messages: [publish('e1'), publish('e2', { at: 600_000 })] });
+    assert.deepEqual(summariesOf(world), ['1 expired gaps 1', '2 expired gaps 2']);
+  });
+
+  it('age deadline passed, then a completion with a gap: expired, then finished with gaps after the grace', async () => {
+    const steps = Array.from({ length: 10 }, (_, i) => publish(`e${i}`, { sequence: i + 1, at: i * 140_000 }));
+    const world = await play({ messages: [...steps, publish('z1', { sequence: 12, at: 1_500_000 })] });
+    assert.deepEqual(summariesOf(world), ['1 expired gaps 9', '2 finished gaps 11']);
+  });
+
+  it('sweep and finish that both write the wake-up: the one that came later acts on what it found', async () => {
+    const world = await play({
+      messages: [publish('e1'), publish('z2', { at: 1000 })],
+      instances: 2,
+      // The hint is lost, sweep finds the key and stalls between its look and its change.
+      fault: (() => {
+        const hint = once(is('finish store.get'), { kind: 'stalled', ms: 70_000 });
+        const look = once(is('sweep store.get'), { kind: 'stalled', ms: 30_000 });
+        return (call) => hint(call) ?? look(call);
+      })(),
+    });
+    assert.deepEqual(summariesOf(world), ['1 finished complete 2']);
+  });
+
+  it('many old keys that fail for ever do not keep new ones from being swept', async () => {
+    const bad = Array.from({ length: 300 }, (_, i) => publish('z1', { key: `bad${i}` }));
+    const good = publish('e1', { key: 'good', at: 10 * 60_000 });
+    const world = await play({
+      messages: [...bad, good],
+      settings: { SWEEP_PAGE: '20', GROUP_KEYS: '20', GROUP_EVENTS: '200' },
+      prepare: (one) => {
+        const append = one.summaries.append.bind(one.summaries);
+        one.summaries.append = (rows) =>
+          rows.some(({ unique_key: key }) => key.startsWith('bad'))
+            ? rows.map(() => ({ ok: false, reason: 'the row is not allowed' }))
+            : append(rows);
+      },
+      until: (one) => one.summaries.commits.length > 0,
+      check: false,
+    });
+    const { written_at: at } = world.summaries.commits[0]!.row;
+    assert.ok(at < START + 17 * MINUTE, `the new key was swept after ${(at - START) / MINUTE} minutes`);
+    const calls = world.callsMade.filter(({ entry, port }) => entry === 'finish' && port === 'summaries').length;
+    assert.ok(calls < 300 * 7, `${calls} attempts: the failing keys are not tried ever more rarely`);
+  });
+});
