@@ -2,8 +2,8 @@ import path from 'node:path';
 import { loadJoins } from './gcp/joins.ts';
 import type { Handler } from './http/handler.ts';
 import { runJoin } from './join/run.ts';
+import { tablesOf } from './join/tables.ts';
 import type { Runtime } from './runtime.ts';
-import type { Config } from './config.ts';
 import { withFields } from './log.ts';
 import { toError } from './core/errors.ts';
 
@@ -28,7 +28,7 @@ export function create({ config, ports }: Runtime<(typeof uses)[number]>): Handl
     }
     const scheduled = request.headers['x-cloudscheduler-scheduletime'] ?? null;
     const fields = withFields(log, { join: join.name, scheduled });
-    const tables = { source: fullName(join.source.table, config), ledger: fullName('joined', config) };
+    const tables = tablesOf(join, config);
     try {
       const report = await runJoin({ join, tables, config, ports, log: fields });
       fields({ severity: 'INFO', event: 'join.done', ...report });
@@ -38,12 +38,4 @@ export function create({ config, ports }: Runtime<(typeof uses)[number]>): Handl
       return { status: 503, headers: { 'retry-after': '60' }, body: { error: toError(error).message } };
     }
   };
-}
-
-/** `table`, `dataset.table` or `project.dataset.table` -> `project.dataset.table`. */
-function fullName(table: string, { projectId, dataset }: Config): string {
-  return [projectId, dataset]
-    .slice(0, 3 - table.split('.').length)
-    .concat(table)
-    .join('.');
 }

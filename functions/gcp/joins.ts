@@ -22,17 +22,18 @@ export function loadJoins(config: Config, directory: string): ReadonlyMap<string
       string,
       unknown
     >;
-    joins.set(
-      name,
-      parseJoin(name, query, settings, {
-        topic: config.resultsTopic,
-        lookback: config.joinLookback,
-        step: config.joinStep,
-        lag: config.joinLag,
-        wait: config.joinWait,
-        maxBytesBilled: config.maxBytesBilled,
-      }),
-    );
+    const join = parseJoin(name, query, settings, {
+      topic: config.resultsTopic,
+      lookback: config.joinLookback,
+      step: config.joinStep,
+      lag: config.joinLag,
+      wait: config.joinWait,
+      maxBytesBilled: config.maxBytesBilled,
+    });
+    // Else every window would begin outside time travel.
+    if (join.lookback > config.timeTravel - 2 * config.timeTravelMargin)
+      throw new Error(`The join ${name}: lookback must not be longer than TIME_TRAVEL less twice TIME_TRAVEL_MARGIN`);
+    joins.set(name, join);
   }
   return joins;
 }

@@ -14,6 +14,8 @@ export interface BackfillRequest {
   readonly to: Micros;
   /** Most days of one step. */
   readonly days: number;
+  /** Forgets how far a backfill came that has not ended. */
+  readonly restart?: boolean;
 }
 
 export interface BackfillProgress {
@@ -52,11 +54,11 @@ export async function runBackfill(
   const held = await document.take(ports.ids.random(), config.joinLease);
   if (held === null) return { outcome: 'busy', found: null, published: 0 };
   try {
-    const found = held.cursor.backfill;
+    const found = request.restart === true ? null : held.cursor.backfill;
     if (found !== null && (found.from !== request.from || found.to !== request.to))
       return { outcome: 'other', found, published: 0 };
     let published = 0;
-    await held.save((c) => beginBackfill(c, request));
+    await held.save((c) => beginBackfill(c, request, found));
     for (;;) {
       const count = await persistently(context, () => step(context, held));
       if (count === null) break;
@@ -72,8 +74,8 @@ export async function runBackfill(
   }
 }
 
-function beginBackfill(cursor: Cursor, { from, to, days }: BackfillRequest): Cursor {
-  return { ...cursor, backfill: { from, to, next: cursor.backfill?.next ?? from, days } };
+function beginBackfill(cursor: Cursor, { from, to, days }: BackfillRequest, found: Backfill | null): Cursor {
+  return { ...cursor, backfill: { from, to, next: found?.next ?? from, days } };
 }
 
 /** Ends the run that is saved, takes the next step, lets the live windows catch up; the rows published, null at the end. */

@@ -145,7 +145,8 @@ export function parseJoin(
   const problems = reader.problems;
   const settings: JoinSettings = {
     name,
-    query: query.trim().replace(/;$/, ''),
+    // Line numbers stay those of the file.
+    query: query.trimEnd().replace(/;$/, ''),
     schedule: reader.text('schedule', '*/2 * * * *', /^\S+( \S+){4}$/, 'a unix-cron schedule'),
     topic: reader.text('topic', defaults.topic, /^[A-Za-z][\w.~+%-]{2,254}$/, 'a topic id'),
     source: readSource(file['source'], problems),
@@ -163,7 +164,7 @@ export function parseJoin(
   };
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name))
     problems.push(`the folder ${JSON.stringify(name)} must be named with a-z, 0-9 and _`);
-  if (settings.query === '') problems.push('query.sql is empty');
+  if (settings.query.trim() === '') problems.push('query.sql is empty');
   if (settings.wait > settings.lookback) problems.push('wait must not be longer than lookback');
   if (settings.step <= 0) problems.push('step must be longer than 0s');
   if (settings.lookback < defaults.lookback) problems.push('lookback must not be shorter than JOIN_LOOKBACK');
