@@ -1,0 +1,131 @@
+/** `npm run bench`: what an event costs, beside the bare framework, the naive way and a peer. */
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { CloudProcess } from './cloud-process.ts';
+import { coldStarts } from './cold-start.ts';
+import { COMPLETION, EventSource, type Keys } from './events.ts';
+import { wakeUp } from './hints.ts';
+import { measure, type Run } from './measure.ts';
+import { installPeer } from './peer.ts';
+import { runsTable, targetsTable } from './report.ts';
+import { ROOT } from './subject.ts';
+import { judge } from './targets.ts';
+
+const HELP = `npm run bench -- [--events N] [--starts N] [--only NAME] [--profile DIR] [--json]
+  --events N     events of the fast runs (default 8000; the slow ones take a share of it)
+  --starts N     starts of each entry point (default 3)
+  --only NAME    runs whose name holds NAME, without targets
+  --profile DIR  CPU profiles of the functions
+  --json         print only {targets, runs, machine}
+`;
+
+const { values } = parseArgs({
+  options: {
+    events: { type: 'string', default: '8000' },
+    starts: { type: 'string', default: '3' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit(0);
+}
+const EVENTS = Number(values.events);
+const say = (text: string) => process.stderr.write(`${text}\n`);
+const source = new EventSource();
+const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
+const SETTINGS = { COMPLETION_STATUSES: COMPLETION };
+const SUBJECTS = path.join(ROOT, 'test/bench/subjects');
+
+interface Plan {
+  readonly name: string;
+  readonly target: string;
+  readonly inFlight: number;
+  readonly share: number;
+  readonly keys?: Keys;
+}
+
+const PLANS: readonly Plan[] = [
+  { name: 'ceiling', target: 'ceiling', inFlight: 80, share: 1 },
+  { name: 'naive', target: 'naive', inFlight: 80, share: 0.1 },
+  { name: 'naive alone', target: 'naive', inFlight: 1, share: 0.03 },
+  { name: 'peer', target: 'peer', inFlight: 80, share: 0.2 },
+  { name: 'codaflow 1', target: 'ingest', inFlight: 1, share: 0.05 },
+  { name: 'codaflow 20', target: 'ingest', inFlight: 20, share: 1 },
+  { name: 'codaflow 80', target: 'ingest', inFlight: 80, share: 1 },
+  { name: 'codaflow 500', target: 'ingest', inFlight: 500, share: 1 },
+  { name: 'one key', target: 'ingest', inFlight: 80, share: 1, keys: 'one' },
+  { name: 'bursts', target: 'ingest', inFlight: 80, share: 1, keys: 'bursts' },
+  { name: 'finish', target: 'finish', inFlight: 80, share: 0.2 },
+];
+
+async function run(cloud: CloudProcess, plan: Plan): Promise<Run> {
+  const events = Math.max(50, Math.round(EVENTS * plan.share));
+  const warmUp = Math.min(events, 3000);
+  const id = plan.name.replaceAll(' ', '-');
+  const own = plan.target === 'ingest' || plan.target === 'finish';
+  const body =
+    plan.target === 'finish'
+      ? await wakeUp(cloud, source, SETTINGS, warmUp + events)
+      : (n: number) => source.push(n, id, plan.keys);
+  return measure(cloud, {
+    name: plan.name,
+    target: plan.target,
+    source: own ? ROOT : path.join(SUBJECTS, `${plan.target}.ts`),
+    inFlight: plan.inFlight,
+    events,
+    warmUp,
+    settings: SETTINGS,
+    flags,
+    body,
+  });
+}
+
+const missing = await installPeer();
+if (missing !== null) say(`NOT MEASURED: the peer cannot be installed (${missing})`);
+const cloud = await CloudProcess.start();
+try {
+  const runs = new Map<string, Run>();
+  for (const plan of PLANS) {
+    if (values.only !== undefined && !plan.name.includes(values.only)) continue;
+    if (plan.target === 'peer' && missing !== null) continue;
+    const result = await run(cloud, plan);
+    runs.set(plan.name, result);
+    say(`${plan.name}: ${result.cpuMicros.toFixed(0)} us, ${result.eventsPerSecond.toFixed(0)} events/s`);
+    if (Object.keys(result.failures).length > 0) say(`  failures: ${JSON.stringify(result.failures)}`);
+  }
+  const all = [...runs.values()];
+  const machine = { cpu: os.cpus()[0]?.model ?? '', cores: os.cpus().length, node: process.version };
+  if (values.only !== undefined) {
+    process.stdout.write(
+      values.json ? `${JSON.stringify({ targets: [], runs: all, machine }, null, 2)}\n` : `${runsTable(all)}\n`,
+    );
+  } else {
+    const get = (name: string): Run => runs.get(name)!;
+    const starts = await coldStarts(cloud, Number(values.starts));
+    const targets = judge({
+      ceiling: get('ceiling'),
+      naive: get('naive'),
+      naiveAlone: get('naive alone'),
+      peer: runs.get('peer') ?? null,
+      codaflow: new Map([1, 20, 80, 500].map((n) => [n, get(`codaflow ${n}`)])),
+      hot: get('one key'),
+      bursts: get('bursts'),
+      coldStart: starts,
+    });
+    if (values.json) process.stdout.write(`${JSON.stringify({ targets, runs: all, machine }, null, 2)}\n`);
+    else {
+      const ms = Object.entries({ 'bare framework': starts.bare, ...starts.entryPoints });
+      process.stdout.write(
+        `${runsTable(all)}\n\nCold start, ms: ${ms.map(([name, t]) => `${name} ${t.toFixed(0)}`).join(', ')}\n\n` +
+          `${targetsTable(targets)}\n\n${machine.cores} cores, ${machine.cpu}, Node ${machine.node}\n`,
+      );
+    }
+  }
+} finally {
+  await cloud.stop();
+}

@@ -1,0 +1,18 @@
+/** Preloaded into every measured process: answers its launcher with what the process has used so far. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Usage } from './subject.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+process.on('message', (request: { readonly collect?: boolean }) => {
+  const { user, system } = process.cpuUsage();
+  const { maxRSS } = process.resourceUsage();
+  if (request.collect === true) collect();
+  const { rss, heapUsed } = process.memoryUsage();
+  const usage: Usage = { cpuMicros: user + system, rss, heapUsed, peak: maxRSS * 1024 };
+  process.send?.(usage);
+});
+process.on('disconnect', () => process.exit(1));
+process.channel?.unref();
