@@ -6,6 +6,7 @@ const JOINS = 'test/simulation/joins.test.ts';
 
 /** Guarantees, as docs/guarantees.md calls them. */
 export const GUARANTEES = ['accepted', 'once', 'summaries', 'wake-ups', 'joined', 'dead letters'] as const;
+export type Guarantee = (typeof GUARANTEES)[number];
 
 /** Every guard that the guarantees lean on, and the test that fails without it. */
 // prettier-ignore
@@ -61,7 +62,7 @@ export const MUTATIONS: readonly Mutation[] = [
     proof: { file: KEYS, test: 'a key that came back after its state was deleted is not confirmed by an owner from before' } },
   { name: 'confirm only after the publication', guarantee: 'summaries', file: 'functions/keys/finish.ts',
     search: 'if (published instanceof Error) throw published;', replace: '',
-    proof: { file: 'functions/keys/finish.test.ts', test: 'of a key that completes and is corrected is repaired by redelivery and wake-ups' } },
+    proof: { file: KEYS, test: 'a summary whose publication was refused is published before it is confirmed' } },
   { name: 'corrections wait until the events have settled', guarantee: 'summaries', file: `${CORE}/due.ts`,
     search: 'if (state.finished) return settled;', replace: 'if (state.finished) return 0;',
     proof: { file: KEYS, test: 'a late lone event of a finished key waits to settle and becomes one correction' } },

@@ -1,8 +1,10 @@
+import type { Guarantee } from './list.ts';
+
 /** A guard of the product, and what becomes of the code when somebody takes it away. */
 export interface Mutation {
   readonly name: string;
   /** The row of docs/guarantees.md that leans on it. */
-  readonly guarantee: string;
+  readonly guarantee: Guarantee;
   readonly file: string;
   /** Occurs once in the file. */
   readonly search: string;

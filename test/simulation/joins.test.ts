@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { START } from '../fakes/clock.ts';
 import type { Call } from './faults.ts';
-import { is, once, play, publish } from './story.ts';
+import { all, is, once, play, publish } from './story.ts';
 import type { World } from './world.ts';
 
 const MINUTE = 60e6;
@@ -149,7 +149,7 @@ async function loseTheLease(first: number, second: number): Promise<World> {
       };
     },
     director: { instance: () => (world.clock.now() < START + 3 * MINUTE ? 0 : 1) },
-    fault: (call) => stalls.map((stall) => stall(call)).find((fault) => fault !== undefined),
+    fault: all(...stalls),
   });
   assert.ok(Number(cursorOf(world)['token']) > 3, 'no second run took over');
   assert.equal(late, 0, 'the first run wrote to the cursor after it had lost its lease');

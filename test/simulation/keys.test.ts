@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { START } from '../fakes/clock.ts';
-import { is, NO_SWEEP, once, play, publish, summariesOf } from './story.ts';
+import { all, is, NO_SWEEP, once, play, publish, summariesOf } from './story.ts';
 
 const MINUTE = 60e6;
 const isKeyCommit = (entry: string) => (call: { entry: string; method: string; port: string }) =>
@@ -61,17 +61,22 @@ describe('a key under faults', () => {
     assert.equal(world.summaries.commits.length, 3, 'the first revision was written twice');
   });
 
+  it('a summary whose publication was refused is published before it is confirmed', async () => {
+    const fault = once(is('finish bus.publish'), { kind: 'refused' });
+    const world = await play({ messages: [publish('z1')], fault });
+    assert.equal(world.bus.published('summaries').length, 1);
+  });
+
   it('an owner that stalls after its append and confirms after a newer claim confirms nothing', async () => {
     const world = await play({
       messages: [publish('e1'), publish('z2'), publish('e3', { at: 100_000 })],
       instances: 2,
       // The first owner wakes up while the second revision is claimed and not yet on the topic; then that owner dies.
-      fault: (() => {
-        const first = once(is('finish bus.publish'), { kind: 'stalled', ms: 155_000 });
-        const second = once(is('finish summaries.append'), { kind: 'stalled', ms: 40_000 }, 3);
-        const third = once(is('finish bus.publish'), { kind: 'crash before' }, 3);
-        return (call) => first(call) ?? second(call) ?? third(call);
-      })(),
+      fault: all(
+        once(is('finish bus.publish'), { kind: 'stalled', ms: 155_000 }),
+        once(is('finish summaries.append'), { kind: 'stalled', ms: 40_000 }, 3),
+        once(is('finish bus.publish'), { kind: 'crash before' }, 3),
+      ),
     });
     assert.deepEqual(summariesOf(world), ['1 finished complete 2', '2 finished complete 3']);
   });
@@ -83,12 +88,11 @@ describe('a key under faults', () => {
       settings: { STATE_RETENTION: '60m' },
       ttl: true,
       // The second owner confirms the first life; the first one wakes up in the second life, between claim and publish.
-      fault: (() => {
-        const first = once(is('finish bus.publish'), { kind: 'stalled', ms: 3 * hours + 5_000 });
-        const second = once(is('finish summaries.append'), { kind: 'stalled', ms: 10_000 }, 3);
-        const third = once(is('finish bus.publish'), { kind: 'crash before' }, 3);
-        return (call) => first(call) ?? second(call) ?? third(call);
-      })(),
+      fault: all(
+        once(is('finish bus.publish'), { kind: 'stalled', ms: 3 * hours + 5_000 }),
+        once(is('finish summaries.append'), { kind: 'stalled', ms: 10_000 }, 3),
+        once(is('finish bus.publish'), { kind: 'crash before' }, 3),
+      ),
     });
     const generations = new Set(world.summaries.commits.map(({ row }) => row.generation));
     assert.equal(generations.size, 2);
@@ -176,11 +180,10 @@ describe('a key under faults', () => {
       messages: [publish('e1'), publish('z2', { at: 1000 })],
       instances: 2,
       // The hint is lost, sweep finds the key and stalls between its look and its change.
-      fault: (() => {
-        const hint = once(is('finish store.get'), { kind: 'stalled', ms: 70_000 });
-        const look = once(is('sweep store.get'), { kind: 'stalled', ms: 30_000 });
-        return (call) => hint(call) ?? look(call);
-      })(),
+      fault: all(
+        once(is('finish store.get'), { kind: 'stalled', ms: 70_000 }),
+        once(is('sweep store.get'), { kind: 'stalled', ms: 30_000 }),
+      ),
     });
     assert.deepEqual(summariesOf(world), ['1 finished complete 2']);
   });

@@ -47,6 +47,11 @@ export function once(match: (call: Call) => boolean, fault: Fault, n = 1): (call
   return (call) => (match(call) && ++count === n ? fault : undefined);
 }
 
+/** Several faults of one story; each counts all calls of its kind. */
+export function all(...faults: readonly ((call: Call) => Fault | undefined)[]): (call: Call) => Fault | undefined {
+  return (call) => faults.map((fault) => fault(call)).find((fault) => fault !== undefined);
+}
+
 /** Whether a call is `entry port.method`, for example `finish store.commit`. */
 export function is(text: string): (call: Call) => boolean {
   return ({ entry, port, method }) => text === `${entry} ${port}.${method}`;
