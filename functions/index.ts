@@ -4,8 +4,8 @@ import { toError } from './core/errors.ts';
 import { createClock } from './gcp/clock.ts';
 import { createRuntime } from './gcp/runtime.ts';
 import { Drain } from './http/drain.ts';
-import type { Handler, HttpRequest } from './http/handler.ts';
-import { hiddenHeaders, keepBodiesRaw } from './http/raw-bodies.ts';
+import { takeRequests } from './http/direct.ts';
+import type { Handler, HttpAnswer, HttpRequest } from './http/handler.ts';
 import { forRequest, jsonLog, type Log } from './log.ts';
 import type { EntryPoint, PortName } from './runtime.ts';
 
@@ -36,10 +36,11 @@ async function register<Used extends PortName>(name: string, load: Load<Used>): 
   if (name !== target) return;
   const config = configuration(log);
   const entry = await load();
-  if (entry.rawBodies === true) keepBodiesRaw();
   const runtime = await createRuntime({ config, log, clock }, entry.uses);
   const handler = entry.create(runtime);
-  http(name, (request, response) => drain.track(serve(handler, config, request, response)));
+  const answer = (incoming: HttpRequest) => answerWith(handler, config, incoming);
+  http(name, (request, response) => serve(answer, request, response));
+  takeRequests(answer, entry.rawBodies === true, drain);
   log({ severity: 'INFO', event: 'start', function: name, settings: describeConfig(process.env) });
 }
 
@@ -53,28 +54,33 @@ function configuration(report: Log): Config {
   }
 }
 
-async function serve(handler: Handler, config: Config, request: Request, response: Response): Promise<void> {
-  const incoming: HttpRequest = {
+/** What goes the framework's way. */
+async function serve(
+  answer: (incoming: HttpRequest) => Promise<HttpAnswer>,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { status, headers, body } = await answer({
     method: request.method,
     path: request.path,
     query: request.originalUrl.split('?')[1] ?? '',
-    headers: { ...(request.headers as HttpRequest['headers']), ...hiddenHeaders(request) },
+    headers: request.headers as HttpRequest['headers'],
     body: request.body as unknown,
     rawBody: request.rawBody ?? null,
-  };
-  if (drain.draining) {
-    response.status(503).set('connection', 'close').end();
-    return;
-  }
+  });
+  response.status(status).set(headers ?? {});
+  if (body === undefined) response.end();
+  else response.send(body);
+}
+
+async function answerWith(handler: Handler, config: Config, incoming: HttpRequest): Promise<HttpAnswer> {
+  if (drain.draining) return { status: 503, headers: { connection: 'close' } };
   const traced = forRequest(log, config.projectId, incoming.headers);
   try {
-    const answer = await handler(incoming, traced);
-    response.status(answer.status).set(answer.headers ?? {});
-    if (answer.body === undefined) response.end();
-    else response.send(answer.body);
+    return await handler(incoming, traced);
   } catch (error) {
     traced({ severity: 'ERROR', event: 'handler_failed', error: toError(error) });
-    response.status(500).end();
+    return { status: 500 };
   }
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../ports.ts';
 
 /** Knows the requests under way, so that an instance can finish them before it ends. */
 export class Drain {
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #underWay = new Set<Promise<unknown>>();
   #draining = false;
 
   /** Whether new requests should be turned away. */
@@ -11,8 +11,8 @@ export class Drain {
   }
 
   /** Passes the request on. */
-  track(request: Promise<void>): Promise<void> {
-    const done: Promise<void> = request.finally(() => this.#underWay.delete(done));
+  track<T>(request: Promise<T>): Promise<T> {
+    const done: Promise<T> = request.finally(() => this.#underWay.delete(done));
     this.#underWay.add(done);
     return done;
   }

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { CloudProcess } from '../bench/cloud-process.ts';
+import { COMPLETION, EventSource } from '../bench/events.ts';
+import { load } from '../bench/load.ts';
+import { ROOT, Subject } from '../bench/subject.ts';
+
+/** Requests to a function process as it is deployed, past the framework's middleware and through it. */
+
+const source = new EventSource();
+let cloud: CloudProcess;
+
+before(async () => {
+  cloud = await CloudProcess.start();
+});
+after(async () => {
+  await cloud.stop();
+});
+
+const start = (target: string): Promise<Subject> =>
+  Subject.start({ target, source: ROOT, env: { ...cloud.env, COMPLETION_STATUSES: COMPLETION } });
+
+async function status(url: string, body: string | Buffer | null, headers: Record<string, string> = {}) {
+  const method = body === null ? 'GET' : 'POST';
+  const json = { 'content-type': 'application/json', ...headers };
+  const sent = typeof body === 'string' || body === null ? body : new Uint8Array(body);
+  const response = await fetch(url, { method, body: sent, headers: json });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+test('plain, compressed, broken and missing bodies of ingest', async () => {
+  const ingest = await start('ingest');
+  try {
+    const push = source.push(0, 'bodies');
+    assert.equal(await status(ingest.url, push), 204);
+    assert.equal(await status(ingest.url, push.slice(0, -5)), 400, 'not JSON');
+    assert.equal(await status(ingest.url, '{}'), 400, 'no message');
+    assert.equal(await status(ingest.url, ''), 400, 'no body');
+    const packed = gzipSync(source.push(1, 'bodies'));
+    assert.equal(await status(ingest.url, packed, { 'content-encoding': 'gzip' }), 204, 'by way of the framework');
+    assert.equal(await status(ingest.url, null), 400, 'no POST');
+    assert.equal(await status(ingest.url, Buffer.alloc(33 * 2 ** 20, 32)), 413);
+    const { 'bigquery.append_rows': rows } = await cloud.counts();
+    assert.equal(rows, 2);
+  } finally {
+    await ingest.stop();
+  }
+});
+
+test('on SIGTERM what is under way is finished and answered', async () => {
+  const ingest = await start('ingest');
+  const before = await cloud.counts(300);
+  try {
+    const count = 60;
+    const loaded = load({ url: ingest.url, inFlight: count, count, body: (n) => source.push(n, 'stop') });
+    // The first group is being written, the others wait behind it.
+    while (((await cloud.counts())['rpc.bigquery.AppendRows'] ?? 0) === (before['rpc.bigquery.AppendRows'] ?? 0)) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const begin = performance.now();
+    const code = await ingest.stop();
+    assert.equal(code, 0);
+    assert.ok(performance.now() - begin < 10_000);
+    const { failures } = await loaded;
+    assert.deepEqual(failures, {});
+  } finally {
+    await cloud.counts(0);
+    await ingest.stop('SIGKILL');
+  }
+});
