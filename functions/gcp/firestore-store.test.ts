@@ -134,11 +134,13 @@ describe('a transaction', () => {
     assert.equal(await store.get(`${collection}/d`), null);
   });
 
-  it('is ambiguous when the answer of its commit is lost', async () => {
-    faults['Commit'] = { kind: 'lose_answer', code: 13 };
-    await assert.rejects(put(`${collection}/d`, { n: 1 }), AmbiguousError);
-    assert.deepEqual(await store.get(`${collection}/d`), { n: 1 });
-  });
+  for (const [name, code] of Object.entries({ INTERNAL: 13, UNAVAILABLE: 14 })) {
+    it(`is ambiguous when the answer of its commit is lost with ${name}`, async () => {
+      faults['Commit'] = { kind: 'lose_answer', code };
+      await assert.rejects(put(`${collection}/d`, { n: 1 }), AmbiguousError);
+      assert.deepEqual(await store.get(`${collection}/d`), { n: 1 });
+    });
+  }
 
   it('is ambiguous when its commit takes too long', async () => {
     faults['Commit'] = { kind: 'delay', ms: 600 };

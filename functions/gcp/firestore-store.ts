@@ -20,11 +20,29 @@ const AMBIGUOUS = new Set<unknown>([1, 2, DEADLINE_EXCEEDED, 13, 14]);
 /** TTL policies look at timestamps only, so this one field is stored as one; everything else as it is. */
 const TTL_FIELD = 'expire_at';
 
+/**
+ * The client sends a commit again after UNAVAILABLE, and is then told that the transaction is no longer valid: nothing
+ * about whether the first one counted. So a commit is sent once, and what its answer leaves open is seen as open.
+ */
+const COMMIT_ONCE = {
+  interfaces: {
+    'google.firestore.v1.Firestore': {
+      retry_codes: { none: [] },
+      methods: { Commit: { retry_codes_name: 'none', retry_params_name: 'default' } },
+    },
+  },
+};
+
 /** Documents in Firestore. Each call has the configured deadline and is tried once: repeating is the caller's decision. */
 export function createStore({ config, clock }: Pick<AdapterContext, 'config' | 'clock'>): Store & {
   close(): Promise<void>;
 } {
-  const db = new Firestore({ projectId: config.projectId, databaseId: config.database, preferRest: false });
+  const db = new Firestore({
+    projectId: config.projectId,
+    databaseId: config.database,
+    preferRest: false,
+    clientConfig: COMMIT_ONCE,
+  });
 
   /** `work` within the deadline; `committing` tells whether the answer that is missing is that of a commit. */
   async function within<T>(work: (call: Call) => Promise<T>): Promise<T> {
