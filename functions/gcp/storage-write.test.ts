@@ -147,6 +147,33 @@ describe('appending events', () => {
     );
   });
 
+  test('so it is where it ends the connection', async () => {
+    const message = "Input schema has more fields than BigQuery schema, extra fields: 'new_col'";
+    faults = [{ kind: 'refuse', code: 3, message }];
+    await assert.rejects(
+      createEventsTable(context()).append([row('new-2')]),
+      (error) => error instanceof TransientError && error.code === 'schema_mismatch',
+    );
+  });
+
+  test('credentials that are not there yet are a passing failure, and are asked for again', async () => {
+    const cloud = { ...context(), config: { ...context().config, bigqueryStorageHost: null } };
+    const before = process.env['GOOGLE_APPLICATION_CREDENTIALS'];
+    const table = createEventsTable(cloud);
+    try {
+      for (const file of ['/nowhere/first.json', '/nowhere/second.json']) {
+        process.env['GOOGLE_APPLICATION_CREDENTIALS'] = file;
+        await assert.rejects(
+          table.append([row('auth-1')]),
+          (error) => error instanceof TransientError && error.message.includes(file),
+        );
+      }
+    } finally {
+      if (before === undefined) delete process.env['GOOGLE_APPLICATION_CREDENTIALS'];
+      else process.env['GOOGLE_APPLICATION_CREDENTIALS'] = before;
+    }
+  });
+
   test('a table that is not there is a passing failure', async () => {
     const table = createTable<EventRow>(context(), 'nowhere', columns('events'));
     await assert.rejects(table.append([row('x')]), TransientError);

@@ -1,6 +1,6 @@
 import { adapt, BigQueryWriteClient } from '@google-cloud/bigquery-storage';
 import type { EventRow, SummaryRow } from '../core/event.ts';
-import { AmbiguousError, PermanentError, TransientError } from '../core/errors.ts';
+import { AmbiguousError, CodaflowError, PermanentError, toError, TransientError } from '../core/errors.ts';
 import type { Appended, Table } from '../ports.ts';
 import events from '../../terraform/schemas/events.json' with { type: 'json' };
 import summaries from '../../terraform/schemas/summaries.json' with { type: 'json' };
@@ -35,7 +35,11 @@ export function createTable<Row extends object>(
 
   const connect = async (): Promise<AppendConnection> => {
     client ??= createClient(config.projectId, config.bigqueryStorageHost);
-    const ready = await client;
+    const ready = await client.catch((error: unknown) => {
+      // Credentials may be there the next time; a client that began without them never asks again.
+      client = undefined;
+      throw new TransientError('unavailable', `${what}: ${toError(error).message}`, error);
+    });
     if (connection?.usable === true) return connection;
     // The header routes the request to the region of the table.
     const headers = { 'x-goog-request-params': `write_stream=${writeStream}` };
@@ -47,12 +51,12 @@ export function createTable<Row extends object>(
     for (let attempt = 1; ; attempt++) {
       const left = (end - clock.now()) / 1000;
       if (left <= 0) throw new AmbiguousError(`${what}: no answer within ${deadlineMs} ms`);
-      const current = await connect();
+      const current = await withDeadline(connect(), left, what);
       try {
         const answer = current.append(opening, { writeStream, protoRows: { rows: { serializedRows: [...rows] } } });
         return await withDeadline(answer, left, what, () => current.abandon());
       } catch (thrown) {
-        const error = fromStatus(thrown, what, 'row_refused');
+        const error = failure(thrown, what);
         // Once more over a new connection: repeated rows are harmless, and idle connections end all the time.
         if (!(error instanceof AmbiguousError) || attempt > 1) throw error;
         log({ severity: 'INFO', event: 'append.reconnect', table, message: error.message });
@@ -90,10 +94,17 @@ function refusedRows(response: AppendResponse): Map<number, string> {
   return new Map((response.rowErrors ?? []).map(({ index, message }) => [Number(index), message ?? 'no reason given']));
 }
 
-function inBand(error: { code?: number | null; message?: string | null }, what: string): Error {
-  const message = error.message ?? '';
-  if (/SCHEMA_MISMATCH_EXTRA_FIELD/.test(message)) return new TransientError('schema_mismatch', `${what}: ${message}`);
-  const known = fromStatus(Object.assign(new Error(message), { code: error.code }), what, 'row_refused');
+/** What BigQuery says, with the status INVALID_ARGUMENT, of a column that the table lacks: no row is at fault. */
+const MORE_FIELDS = /schema has more fields|SCHEMA_MISMATCH_EXTRA_FIELD/i;
+
+function failure(thrown: unknown, what: string): CodaflowError {
+  const { message } = toError(thrown);
+  if (MORE_FIELDS.test(message)) return new TransientError('schema_mismatch', `${what}: ${message}`, thrown);
+  return fromStatus(thrown, what, 'row_refused');
+}
+
+function inBand(error: { code?: number | null; message?: string | null }, what: string): CodaflowError {
+  const known = failure(Object.assign(new Error(error.message ?? ''), { code: error.code }), what);
   // An answer that is an error says that nothing was stored.
   if (known instanceof PermanentError || known instanceof TransientError) return known;
   return new TransientError('unavailable', known.message, known);

@@ -135,7 +135,7 @@ function mismatch(error: SchemaMismatch, entity: string): NonNullable<AppendResp
   if (!error.extra) return { code: INVALID_ARGUMENT, message: error.message };
   return {
     code: INVALID_ARGUMENT,
-    message: `${error.message} (SCHEMA_MISMATCH_EXTRA_FIELDS)`,
+    message: `${error.message} Entity: ${entity}/streams/_default`,
     details: [
       {
         typeUrl: 'type.googleapis.com/google.cloud.bigquery.storage.v1.StorageError',

@@ -93,7 +93,8 @@ export function planMessage(
     const index = fields.findIndex((field) => field.name.toLowerCase() === name.toLowerCase());
     const field = fields[index];
     if (!field) {
-      throw new SchemaMismatch(`Input schema has more fields than the table: ${prefix}${name} is not a column`, true);
+      const extra = `Input schema has more fields than BigQuery schema, extra fields: '${prefix}${name}'`;
+      throw new SchemaMismatch(extra, true);
     }
     const wire = member.type ?? '';
     if (!WIRE[field.type].includes(wire)) {
