@@ -9,15 +9,25 @@ import * as resources from './resources.ts';
 import { startScheduler } from './scheduler/server.ts';
 import { Faults, type FaultHook } from './shared/faults.ts';
 import { Meter } from './shared/meter.ts';
+import type { TasksServer } from './tasks/server.ts';
+import { startWrites } from './writes.ts';
 
-export const FUNCTIONS = ['ingest', 'finish', 'join', 'sweep'] as const;
-export type FunctionName = (typeof FUNCTIONS)[number];
+/** What every event passes. */
+const ALWAYS = ['ingest', 'finish', 'join', 'sweep'] as const;
+/** Only for callers of their own; each function is a process of some 200 MB. */
+const FOR_CALLERS = ['submit'] as const;
+
+type Functions = Readonly<
+  Record<(typeof ALWAYS)[number], FunctionProcess> & Partial<Record<(typeof FOR_CALLERS)[number], FunctionProcess>>
+>;
 
 export interface CloudOptions {
   /** Folder in which all state survives; in memory when absent. */
   readonly stateDir?: string;
   /** Folder for the functions' logs. */
   readonly logDir?: string;
+  /** Starts Cloud Tasks and the functions that are called over HTTP, too. */
+  readonly callers?: boolean;
   readonly faults?: FaultHook;
   /** Settings of the functions beside the addresses; see functions/settings.ts. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -29,17 +39,20 @@ export interface CloudOptions {
 export class Cloud {
   readonly addresses: Addresses;
   readonly meter: Meter;
-  readonly functions: Readonly<Record<FunctionName, FunctionProcess>>;
+  readonly functions: Functions;
   readonly clients: Clients;
   readonly pubsub: PubSubServer;
+  /** Null without `callers`. */
+  readonly tasks: TasksServer | null;
   readonly #servers: readonly { stop(): Promise<void> }[];
 
   constructor(parts: {
     addresses: Addresses;
     meter: Meter;
-    functions: Readonly<Record<FunctionName, FunctionProcess>>;
+    functions: Functions;
     clients: Clients;
     pubsub: PubSubServer;
+    tasks: TasksServer | null;
     servers: readonly { stop(): Promise<void> }[];
   }) {
     this.addresses = parts.addresses;
@@ -47,6 +60,7 @@ export class Cloud {
     this.functions = parts.functions;
     this.clients = parts.clients;
     this.pubsub = parts.pubsub;
+    this.tasks = parts.tasks;
     this.#servers = parts.servers;
   }
 
@@ -114,7 +128,8 @@ async function start(
     BIGQUERY_EMULATOR_HOST: `http://${bigquery.address}`,
     BIGQUERY_STORAGE_EMULATOR_HOST: bigquery.grpcAddress,
   };
-  const functions = await createFunctions({ ...addresses, ...options.settings }, options.logDir);
+  const tasks = options.callers === true ? keep(await startWrites(common('tasks'))) : null;
+  const functions = await createFunctions({ ...addresses, ...options.settings }, options);
   const clients = connect(addresses);
   await createTables(clients.bigquery);
   for (const one of Object.values(functions)) keep(one);
@@ -135,13 +150,13 @@ async function start(
     });
   }
   const servers = started.filter((one) => !(one instanceof FunctionProcess));
-  return new Cloud({ addresses, meter, functions, clients, pubsub, servers });
+  return new Cloud({ addresses, meter, functions, clients, pubsub, tasks, servers });
 }
 
 async function createFunctions(
   settings: Readonly<Record<string, string>>,
-  logDir: string | undefined,
-): Promise<Record<FunctionName, FunctionProcess>> {
+  { logDir, callers = false }: CloudOptions,
+): Promise<Functions> {
   const env = {
     METADATA_SERVER_DETECTION: 'none',
     PROJECT_ID: resources.PROJECT,
@@ -149,9 +164,9 @@ async function createFunctions(
     LOCATION: resources.LOCATION,
     ...settings,
   };
-  const pairs: [FunctionName, FunctionProcess][] = [];
-  for (const name of FUNCTIONS) {
+  const pairs: [string, FunctionProcess][] = [];
+  for (const name of [...ALWAYS, ...(callers ? FOR_CALLERS : [])]) {
     pairs.push([name, await FunctionProcess.create({ name, env, ...(logDir !== undefined && { logDir }) })]);
   }
-  return Object.fromEntries(pairs) as Record<FunctionName, FunctionProcess>;
+  return Object.fromEntries(pairs) as unknown as Functions;
 }

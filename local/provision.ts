@@ -66,8 +66,8 @@ async function subscribe(
   );
 }
 
-/** True when it was created now. */
-async function unlessThere(creation: Promise<unknown>): Promise<boolean> {
+/** Creates what may be there already: true when it was created now. */
+export async function unlessThere(creation: Promise<unknown>): Promise<boolean> {
   try {
     await creation;
     return true;

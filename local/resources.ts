@@ -9,6 +9,7 @@ import path from 'node:path';
 export const PROJECT = 'codaflow-local';
 export const DATASET = 'codaflow';
 export const LOCATION = 'US';
+export const REGION = 'us-central1';
 export const TOPICS = ['events', 'completions', 'summaries', 'dead-letters', 'results'] as const;
 
 const TERRAFORM = path.resolve(import.meta.dirname, '../terraform');
@@ -63,6 +64,20 @@ export const PUSH: readonly PushSubscription[] = [
 ];
 export const DEAD_LETTERS_SUBSCRIPTION = 'dead-letters-bigquery';
 export const RESULTS_SUBSCRIPTION = 'results-local';
+
+/** The queues for writes with the rates that Terraform gives them by default. */
+export const QUEUES = {
+  'codaflow-urgent': { maxDispatchesPerSecond: 100, maxConcurrentDispatches: 200 },
+  'codaflow-bulk': { maxDispatchesPerSecond: 50, maxConcurrentDispatches: 100 },
+} as const;
+/** Seven days, as in the cloud; there a task waits 10 to 600 s after a failure. */
+export const QUEUE_RETRIES = {
+  maxAttempts: -1,
+  maxRetryDuration: { seconds: 7 * 86_400 },
+  minBackoff: { nanos: 200e6 },
+  maxBackoff: { seconds: 5 },
+  maxDoublings: 6,
+};
 
 /** In the cloud; a local cloud runs them more often. */
 export const SCHEDULES = { join: '*/2 * * * *', sweep: '* * * * *' } as const;

@@ -31,6 +31,7 @@ async function main(options: Options): Promise<number> {
       ...(stateDir !== null && { stateDir }),
       ...(chaos !== null && { faults: chaos.hook }),
       logDir,
+      callers: !options.once,
       settings: { ...DEMO_SETTINGS, COMPLETION_STATUSES: inputs.completion.join(',') },
       everySeconds: DEMO_SCHEDULE,
     });
@@ -42,7 +43,7 @@ async function main(options: Options): Promise<number> {
     keepLogs ||= report.verdict === 'wrong';
     if (keepLogs) console.line(`The logs of the functions are in ${logDir}`);
     if (!options.once) {
-      console.line(invitation(cloud.addresses));
+      console.line(invitation(cloud));
       await ended;
     }
     return report.verdict === 'correct' ? 0 : 1;

@@ -93,8 +93,20 @@ test("one publishes an event of one's own; Ctrl-C ends everything", { timeout: 1
   assert.match(summary, /arrived\s+1/);
   assert.match(await ask("SELECT event_id FROM events_unique WHERE unique_key = 'my/key'"), /mine/);
 
+  const sh = async (command: string): Promise<string> => (await promisify(execFile)('sh', ['-c', command])).stdout;
+  const [write, look] = launcher.output.match(/^curl .*$/gm)!;
+  assert.match(await sh(write!), /"outcome":"stored"/);
+  assert.match(await sh(look!), /"state":"open".*"held":true/);
+  const [task] = /^METADATA_SERVER_DETECTION=none npx[^']*'[^']*CloudTasksClient[^']*'$/m.exec(launcher.output)!;
+  assert.match(await sh(task.replace('+ 10 }', '- 1 }')), /codaflow-urgent\/tasks\/\d+/);
+  for (let asked = 0, parked = ''; !parked.includes('"held":true'); asked++) {
+    assert.ok(asked < 50, parked);
+    parked = await sh(look!.replace('boarded', 'parked'));
+    await sleep(100);
+  }
+
   const children = await childrenOf(launcher.child.pid!);
-  assert.equal(children.length, 4, 'four functions');
+  assert.equal(children.length, 5, 'five functions');
   launcher.child.kill('SIGINT');
   await launcher.exit();
   assert.deepEqual(children.filter(alive), []);

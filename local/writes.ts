@@ -1,0 +1,36 @@
+import { CloudTasksClient } from '@google-cloud/tasks';
+import { credentials } from '@grpc/grpc-js';
+import { unlessThere } from './provision.ts';
+import { PROJECT, QUEUE_RETRIES, QUEUES, REGION } from './resources.ts';
+import type { ServerOptions } from './shared/server.ts';
+import { startTasks, type TasksServer } from './tasks/server.ts';
+
+/** The real client of Cloud Tasks, pointed at a local server (`host:port`). */
+export function tasksClient(address: string): CloudTasksClient {
+  const [apiEndpoint, port] = address.split(':');
+  return new CloudTasksClient({
+    projectId: PROJECT,
+    apiEndpoint: apiEndpoint!,
+    port: Number(port),
+    sslCreds: credentials.createInsecure(),
+  });
+}
+
+/** Cloud Tasks with the queues for writes. */
+export async function startWrites(options: ServerOptions): Promise<TasksServer> {
+  const server = await startTasks(options);
+  const client = tasksClient(server.address);
+  try {
+    const parent = client.locationPath(PROJECT, REGION);
+    for (const [name, rateLimits] of Object.entries(QUEUES)) {
+      const queue = { name: client.queuePath(PROJECT, REGION, name), rateLimits, retryConfig: QUEUE_RETRIES };
+      await unlessThere(client.createQueue({ parent, queue }));
+    }
+  } catch (error) {
+    await server.stop();
+    throw error;
+  } finally {
+    await client.close();
+  }
+  return server;
+}
