@@ -74,7 +74,10 @@ test('a writer schema with a field that the table lacks is a schema mismatch', a
   const writer = await openWriter(server, [...EVENTS, { name: 'extra', type: 'STRING' }]);
   const answer = await writer.writer.appendRows([{ event_id: 'extra', extra: 'x' }]).getResult();
   assert.equal(answer.error?.code, 3);
-  assert.match(answer.error?.message ?? '', /^Input schema has more fields than BigQuery schema, extra fields: 'extra' /);
+  assert.match(
+    answer.error?.message ?? '',
+    /^Input schema has more fields than BigQuery schema, extra fields: 'extra' /,
+  );
   writer.close();
 });
 
