@@ -4,7 +4,7 @@ import { corpus } from './corpus.ts';
 import { replay, runSeed } from './run.ts';
 import { shrink } from './shrink.ts';
 
-const SEEDS = 600;
+const SEEDS = 400;
 
 describe('simulation', () => {
   it('random seeds hold', async () => {
