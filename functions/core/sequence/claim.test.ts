@@ -24,7 +24,9 @@ class Key {
   readonly rows = new Map<number, SummaryRow>();
 
   record(...events: Event[]): void {
-    this.#commit(recordEvents(openState(this.state, 'k', this.now), events, new Map(), this.now, rules).state);
+    const recorded = recordEvents(openState(this.state, 'k', this.now), events, new Map(), this.now, rules);
+    // A repeat commits nothing: where sweep has pushed the wake-up back, it stays there.
+    if (recorded.changed) this.#commit(recorded.state);
   }
 
   claim(): 'claimed' | 'busy' | 'idle' {
