@@ -6,7 +6,7 @@ import type { JoinContext } from './context.ts';
 import { CursorDocument, type HeldCursor } from './cursor-document.ts';
 import { processRun } from './process.ts';
 import { plan } from './run.ts';
-import { IncurableError } from './steps.ts';
+import { currentRun, IncurableError } from './steps.ts';
 
 export interface BackfillRequest {
   /** Event times `[from, to)`, epoch microseconds. */
@@ -101,7 +101,11 @@ async function step(context: JoinContext, held: HeldCursor): Promise<number | nu
       log({ severity: 'WARNING', event: 'join.backfill_shorter', message: error.message });
     }
   }
-  while (await plan(context, held)) await processRun(context, held);
+  // As a tick does: the clock goes on meanwhile, so there is always a little more.
+  for (let more = true; more && (await plan(context, held));) {
+    more = currentRun(held).more;
+    await processRun(context, held);
+  }
   return published;
 }
 

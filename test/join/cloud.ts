@@ -6,10 +6,13 @@ import { DATASET, PROJECT } from '../../local/resources.ts';
 import { loadConfig, type Config } from '../../functions/config.ts';
 import { parseJoin, type JoinSettings } from '../../functions/core/join/settings.ts';
 import { createWarehouse } from '../../functions/gcp/warehouse.ts';
+import type { JoinContext } from '../../functions/join/context.ts';
 import { runJoin, type JoinReport } from '../../functions/join/run.ts';
 import type { LogEntry } from '../../functions/log.ts';
+import type { Warehouse } from '../../functions/ports.ts';
 import { Meter } from '../../local/shared/meter.ts';
 import { FakeBus } from '../fakes/bus.ts';
+import { OPEN, type Gate } from '../fakes/gate.ts';
 import { FakeStore } from '../fakes/store.ts';
 
 /** 2026-11-29T12:00:00Z. */
@@ -73,7 +76,16 @@ export class JoinCloud {
     });
   }
 
-  async tick(join: JoinSettings, settings: Readonly<Record<string, string>> = {}): Promise<JoinReport> {
+  async tick(
+    join: JoinSettings,
+    settings: Readonly<Record<string, string>> = {},
+    gate: Gate = OPEN,
+  ): Promise<JoinReport> {
+    return runJoin(this.context(join, settings, gate));
+  }
+
+  /** What a run works with; the calls of its ports pass through the gate. */
+  context(join: JoinSettings, settings: Readonly<Record<string, string>> = {}, gate: Gate = OPEN): JoinContext {
     const config = this.config(settings);
     const clock = {
       now: () => this.now,
@@ -84,7 +96,7 @@ export class JoinCloud {
           : new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
     };
     const log = (entry: LogEntry) => void this.logs.push(entry);
-    return runJoin({
+    return {
       join,
       tables: {
         source: join.source.table.includes('.') ? join.source.table : `${PROJECT}.${DATASET}.${join.source.table}`,
@@ -95,11 +107,11 @@ export class JoinCloud {
       ports: {
         clock,
         ids: { random: () => String(++this.#ids).padStart(32, '0') },
-        store: this.store.port(),
-        bus: this.bus.port({ before: async () => undefined, after: async () => undefined }),
-        warehouse: createWarehouse({ config, log, clock }),
+        store: this.store.port(gate),
+        bus: this.bus.port(gate),
+        warehouse: gated(createWarehouse({ config, log, clock }), gate),
       },
-    });
+    };
   }
 
   /** Rows of `events`; what a test does not name is made up. */
@@ -132,6 +144,25 @@ export class JoinCloud {
   async stop(): Promise<void> {
     await this.bigquery.stop();
   }
+}
+
+/** A warehouse whose calls pass through a gate. */
+function gated(warehouse: Warehouse, gate: Gate): Warehouse {
+  return new Proxy(warehouse, {
+    get(target, method: keyof Warehouse) {
+      return async (...args: readonly unknown[]) => {
+        const resource = args.length === 0 ? '' : jobIdOf(args[0]);
+        await gate.before({ port: 'warehouse', method, resource });
+        const result = await (target[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+        await gate.after({ port: 'warehouse', method, resource });
+        return result;
+      };
+    },
+  });
+}
+
+function jobIdOf(argument: unknown): string {
+  return typeof argument === 'string' ? argument : ((argument as { jobId?: string }).jobId ?? '');
 }
 
 /** Epoch microseconds as BigQuery's JSON takes a TIMESTAMP. */

@@ -30,7 +30,7 @@ export interface JoinSettings {
   readonly wait: Micros;
   /** Columns of the SELECT that tell the rows of one event apart. */
   readonly rowKey: readonly string[];
-  /** Columns of the SELECT, in order, that decide which row of a result id survives. */
+  /** Columns of the SELECT, in order and each perhaps followed by ` DESC`, that decide which row of a result id survives. */
   readonly order: readonly string[];
   readonly maxBytesBilled: number;
   /** Column whose text is the message's ordering key; null publishes without. */
@@ -83,13 +83,13 @@ class Reader {
     const text = this.text(member, null, /^\d{1,7}[smhd]$/, 'a duration such as 30s, 10m or 6h');
     return text === null ? fallback : Number(text.slice(0, -1)) * UNITS[text.at(-1)!]!;
   }
-  columns(member: string, fallback: readonly string[] = []): readonly string[] {
+  columns(member: string, pattern = COLUMN, expected = 'a list of column names'): readonly string[] {
     const value = this.#file[member];
-    if (value === undefined) return fallback;
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string' && COLUMN.test(item)))
+    if (value === undefined) return [];
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string' && pattern.test(item)))
       return value as string[];
-    this.#problem(member, 'must be a list of column names');
-    return fallback;
+    this.#problem(member, `must be ${expected}`);
+    return [];
   }
   count(member: string, fallback: number): number {
     const value = this.#file[member];
@@ -101,6 +101,7 @@ class Reader {
 }
 
 const COLUMN = /^[A-Za-z_]\w{0,299}$/;
+const ORDERED = /^[A-Za-z_]\w{0,299}( DESC)?$/;
 
 function readSource(value: unknown, problems: string[]): Source {
   if (value === undefined || value === 'events') return EVENTS;
@@ -157,7 +158,7 @@ export function parseJoin(
     unmatched: reader.text('unmatched', 'wait', /^(wait|drop)$/, '"wait" or "drop"') as 'wait' | 'drop',
     wait: reader.duration('wait', defaults.wait),
     rowKey: reader.columns('row_key'),
-    order: reader.columns('order'),
+    order: reader.columns('order', ORDERED, 'a list of column names, each perhaps followed by " DESC"'),
     maxBytesBilled: reader.count('max_bytes_billed', defaults.maxBytesBilled),
     orderingKey: reader.text('ordering_key', null, COLUMN, 'a column name'),
     attributes: reader.columns('attributes'),

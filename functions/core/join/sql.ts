@@ -95,7 +95,9 @@ function answer(join: JoinSettings, tables: Tables, reads: Reads, days: Days): s
   const text = (column: string) => (join.source.table === 'events' ? column : `CAST(${column} AS STRING)`);
   const change = reads.kind === 'window' ? '* EXCEPT (_CHANGE_TYPE, _CHANGE_TIMESTAMP)' : '*';
   const rowKey = join.rowKey.map((column) => `,\n        CAST(selected.${q(column)} AS STRING)`).join('');
-  const orders = join.order.map((column, i) => `\n      selected.${q(column)} AS order_${i},`).join('');
+  const orders = join.order
+    .map((column, i) => `\n      selected.${q(column.replace(/ DESC$/, ''))} AS order_${i},`)
+    .join('');
   return `appended AS (
     SELECT ${change}, ${changeTime(join, reads)} AS codaflow_change_time
     ${from(join, tables, reads)} AND ${dayPredicate(time, days)}
@@ -136,7 +138,9 @@ function ripe(join: JoinSettings): string {
 }
 
 function survivorOrder(join: JoinSettings): string {
-  return [...join.order.map((_, i) => `order_${i}`), 'message'].join(', ');
+  return [...join.order.map((column, i) => `order_${i}${column.endsWith(' DESC') ? ' DESC' : ''}`), 'message'].join(
+    ', ',
+  );
 }
 
 /** The one statement that finds the rows and writes them into the ledger, atomically and once per result id. */

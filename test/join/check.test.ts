@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { checkJoin } from '../../functions/join/check.ts';
+import { runBackfill } from '../../functions/join/backfill.ts';
+import { JoinCloud, text } from './cloud.ts';
+
+process.env['METADATA_SERVER_DETECTION'] = 'none';
+
+let cloud: JoinCloud;
+before(async () => {
+  cloud = await JoinCloud.start();
+});
+after(() => cloud.stop());
+
+const check = async (query: string, file = {}) => checkJoin(cloud.context(cloud.join('mine', query, file)));
+
+test('a good SELECT is accepted, with the bytes of a run; nothing is billed', async () => {
+  const before = cloud.meter.get('bigquery.bytes_billed');
+  const found = await check('SELECT unique_key, event_id, TRUE AS enriched FROM new_events');
+  assert.deepEqual(found, { join: 'mine', problem: null, bytes: found.bytes });
+  assert.equal(cloud.meter.get('bigquery.bytes_billed') - before, 0);
+});
+
+const BROKEN: readonly [what: string, query: string, problem: RegExp][] = [
+  ['an unknown column', '-- Mine.\nSELECT\n  unique_key,\n  event_id,\n  nowhere,\n  TRUE AS enriched\nFROM new_events', /^joins\/mine\/query\.sql:5: .*nowhere[^]*\n {2}nowhere,$/], // prettier-ignore
+  ['an unknown column after empty lines', '\n\nSELECT unique_key, event_id, nowhere, TRUE AS enriched FROM new_events', /^joins\/mine\/query\.sql:3: /], // prettier-ignore
+  ['a misspelt keyword', 'SELECT unique_key, event_id, TRUE AS enriched\nFORM new_events', /^joins\/mine\/query\.sql:2: /], // prettier-ignore
+  ['an unknown table', 'SELECT unique_key, event_id, TRUE AS enriched FROM new_events\nJOIN `${dataset}.none` USING (join_key)', /none/], // prettier-ignore
+  ['a bracket too few', 'SELECT unique_key, event_id, (TRUE AS enriched\nFROM new_events', /^joins\/mine\/query\.sql:\d/], // prettier-ignore
+  ['no column enriched', 'SELECT unique_key, event_id\nFROM new_events', /^joins\/mine\/query\.sql: .*enriched/],
+];
+for (const [what, query, problem] of BROKEN) {
+  test(`${what} is told by file, line and reason`, async () => {
+    const found = await check(query);
+    assert.match(found.problem ?? 'accepted', problem);
+  });
+}
+
+test('a column that only the settings name is told with the settings', async () => {
+  const { problem } = await check('SELECT unique_key, event_id, TRUE AS enriched FROM new_events', { order: ['age'] });
+  assert.match(problem!, /age[^]*join\.json/);
+});
+
+test('a backfill on the local BigQuery: history before the first run, once, under the ids that a run would give', async () => {
+  const join = cloud.join('history', 'SELECT unique_key, event_id, TRUE AS enriched FROM new_events');
+  const day = 86_400e6;
+  for (let i = 1; i <= 4; i++) await cloud.insert({ event_id: `h-${i}`, event_time: text(cloud.now - i * day) });
+  cloud.advance(3600);
+  await cloud.tick(join);
+  await cloud.insert({ event_id: 'live' });
+  cloud.advance(120);
+  const request = { from: cloud.now - 3 * day - 3720e6, to: cloud.now + day, days: 2 };
+  const first = await runBackfill(cloud.context(join), request);
+  const again = await runBackfill(cloud.context(join), request);
+  await cloud.tick(join);
+  assert.deepEqual([first.outcome, again.outcome, again.published], ['done', 'done', 0]);
+  const ids = cloud.results().map((row) => row['event_id']);
+  assert.deepEqual(ids.sort(), ['h-1', 'h-2', 'h-3', 'live']);
+  assert.equal(new Set(cloud.bus.published('results').map(({ attributes }) => attributes['result_id'])).size, 4);
+});
