@@ -13,7 +13,14 @@ type Answer = (request: HttpRequest) => Promise<HttpAnswer>;
 
 /** Bytes; Cloud Run takes no larger request. */
 const MAX_BODY = 32 * 2 ** 20;
+/**
+ * Bytes of all bodies under way; more are answered 429. Each body costs several times its size until it is a row, so
+ * without this a burst of large messages would end an instance of 512 MiB. One body alone is always taken.
+ */
+const MAX_HELD = 64 * 2 ** 20;
 const START = 'http.server.request.start';
+
+let held = 0;
 
 /**
  * Answers the requests of the first server of this process that gets one. With `raw` no body is parsed, else those
@@ -42,16 +49,31 @@ function isPlainPost({ method, headers }: IncomingMessage): boolean {
 function serve(answer: Answer, raw: boolean, request: IncomingMessage, response: ServerResponse): void {
   const chunks: Buffer[] = [];
   let size = 0;
+  let refusal: HttpAnswer | null = null;
+  let reserved = 0;
+  const reserve = (bytes: number): void => {
+    held += bytes - reserved;
+    reserved = bytes;
+    if (bytes > MAX_BODY) refusal = { status: 413 };
+    else if (held > MAX_HELD && held > bytes) refusal = { status: 429, headers: { 'retry-after': '5' } };
+    if (refusal === null) return;
+    chunks.length = 0;
+    held -= reserved;
+    reserved = 0;
+  };
+  response.once('close', () => (held -= reserved));
+  reserve(Number(request.headers['content-length'] ?? 0));
   request.on('data', (chunk: Buffer) => {
+    if (refusal !== null) return;
     size += chunk.length;
-    if (size <= MAX_BODY) chunks.push(chunk);
-    else chunks.length = 0;
+    chunks.push(chunk);
+    if (size > reserved) reserve(size);
   });
   // A caller that goes away before the end of its body is owed no answer.
   request.on('error', () => undefined);
   request.on('end', () => {
-    if (size > MAX_BODY) {
-      send(response, { status: 413 });
+    if (refusal !== null) {
+      send(response, refusal);
       return;
     }
     const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
@@ -71,12 +93,13 @@ function serve(answer: Answer, raw: boolean, request: IncomingMessage, response:
 
 /** @throws SyntaxError when what says that it is JSON is not */
 function read({ method, url = '/', headers }: IncomingMessage, rawBody: Buffer, raw: boolean): HttpRequest {
-  const [path = '/', query = ''] = url.split('?', 2);
+  const [path = '/', ...rest] = url.split('?');
   const json = !raw && rawBody.length > 0 && /^application\/json\b/i.test(headers['content-type'] ?? '');
   return {
     method: method ?? '',
     path,
-    query,
+    // A question mark may stand in a query, too.
+    query: rest.join('?'),
     headers: headers as HttpRequest['headers'],
     body: json ? (JSON.parse(rawBody.toString()) as unknown) : undefined,
     rawBody,

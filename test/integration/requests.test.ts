@@ -49,6 +49,29 @@ test('plain, compressed, broken and missing bodies of ingest', async () => {
   }
 });
 
+test('a burst of large bodies is taken in part, and the rest is answered 429', async () => {
+  const ingest = await start('ingest');
+  try {
+    const body = Buffer.alloc(12 * 2 ** 20, 32);
+    const codes = await Promise.all(Array.from({ length: 30 }, () => status(ingest.url, body)));
+    assert.ok(codes.includes(400) && codes.includes(429), String(codes));
+    assert.deepEqual([...new Set(codes)].sort(), [400, 429]);
+    assert.equal(await status(ingest.url, source.push(0, 'burst')), 204, 'what was held is given back');
+  } finally {
+    await ingest.stop();
+  }
+});
+
+test('a question mark in a query is part of it', async () => {
+  const submit = await start('submit');
+  try {
+    const answer = await fetch(`${submit.url}?unique_key=a?b`);
+    assert.equal(((await answer.json()) as { unique_key: string }).unique_key, 'a?b');
+  } finally {
+    await submit.stop();
+  }
+});
+
 test('on SIGTERM what is under way is finished and answered', async () => {
   const ingest = await start('ingest');
   const before = await cloud.counts(300);
