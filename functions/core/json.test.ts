@@ -151,6 +151,8 @@ describe('the JSON scanner', () => {
         );
       }),
     );
+    assert.equal(scanArray('[1, 2, 3]', 2).length, 2);
+    assert.throws(() => scanArray('[1, 2, x]', 2), JsonError);
     assert.equal(scanArray('{}'), 'object');
     assert.throws(() => scanArray('[1,]'), JsonError);
   });

@@ -224,11 +224,11 @@ export function scanObject(text: string): readonly JsonMember[] | JsonKind {
 }
 
 /**
- * The source texts of the elements of a JSON array; the kind of any other JSON value.
+ * The source texts of the elements of a JSON array, the first `most` of them; the kind of any other JSON value.
  *
  * @throws JsonError
  */
-export function scanArray(text: string): readonly JsonValue[] | JsonKind {
+export function scanArray(text: string, most = Infinity): readonly JsonValue[] | JsonKind {
   const scanner = new Scanner(text);
   if (scanner.peek() !== '[') {
     const { kind } = scanner.cut();
@@ -240,7 +240,8 @@ export function scanArray(text: string): readonly JsonValue[] | JsonKind {
   if (scanner.peek() === ']') scanner.at++;
   else {
     for (;;) {
-      elements.push(scanner.cut());
+      const element = scanner.cut();
+      if (elements.length < most) elements.push(element);
       const char = scanner.peek();
       if (char !== ',' && char !== ']') scanner.fail(', or ]');
       scanner.at++;

@@ -6,6 +6,8 @@ import type { HttpRequest } from '../http/handler.ts';
 
 /** Most events in one request. */
 export const MAX_EVENTS = 500;
+/** Most elements that become dead letters of their own; a longer array is kept whole. */
+export const MAX_LETTERS = 10_000;
 /** Bytes of a body, as sent; its dead letter always fits into a Pub/Sub message. A task holds at most 1 MB. */
 export const MAX_BODY = 8_000_000;
 
@@ -35,8 +37,11 @@ export function itemsOf(body: Item): readonly Item[] {
   }
   const text = messageText(body.data, body.attributes);
   try {
-    const elements = scanArray(text);
+    const elements = scanArray(text, MAX_LETTERS + 1);
     if (typeof elements !== 'string') {
+      if (elements.length > MAX_LETTERS) {
+        throw new PermanentError('too_large', `the array has more than ${MAX_LETTERS} elements`);
+      }
       return elements.map(({ source }) => ({ data: Buffer.from(source), attributes: {} }));
     }
     if (elements === 'object') {

@@ -171,6 +171,17 @@ describe('a request that is none', () => {
     assert.equal(table.commits.length, 500);
   });
 
+  test('an array without end is one dead letter, not one for each element', async () => {
+    const { post, bus } = setup();
+    const endless = Array.from({ length: 10_001 }, () => 1);
+    assert.deepEqual(codeOf(await post(endless)), [400, 'too_large']);
+    assert.equal((await post(endless, TASK)).status, 200);
+    const letters = bus.published('deadLetters');
+    assert.equal(letters.length, 1);
+    assert.equal(letters[0]!.attributes['reason'], 'not_an_object');
+    assert.deepEqual(JSON.parse(Buffer.from(letters[0]!.data).toString()), endless);
+  });
+
   test('method, type and size', async () => {
     const { call } = setup();
     const rawBody = Buffer.from(JSON.stringify(event()));
