@@ -95,7 +95,7 @@ test("one publishes an event of one's own; Ctrl-C ends everything", { timeout: 1
 
   const sh = async (command: string): Promise<string> => (await promisify(execFile)('sh', ['-c', command])).stdout;
   const [write, look] = launcher.output.match(/^curl .*$/gm)!;
-  assert.match(await sh(write!), /"outcome":"stored"/);
+  assert.match(await sh(write), /"outcome":"stored"/);
   assert.match(await sh(look!), /"state":"open".*"held":true/);
   const [task] = /^METADATA_SERVER_DETECTION=none npx[^']*'[^']*CloudTasksClient[^']*'$/m.exec(launcher.output)!;
   assert.match(await sh(task.replace('+ 10 }', '- 1 }')), /codaflow-urgent\/tasks\/\d+/);
