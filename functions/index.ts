@@ -23,6 +23,7 @@ await register('ingest', () => import('./ingest.ts'));
 await register('finish', () => import('./finish.ts'));
 await register('join', () => import('./join.ts'));
 await register('submit', () => import('./submit.ts'));
+await register('poll', () => import('./poll.ts'));
 await register('sweep', () => import('./sweep.ts'));
 
 process.on('unhandledRejection', (reason) => {

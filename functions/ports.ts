@@ -1,4 +1,6 @@
 import type { EventRow, Micros, SummaryRow } from './core/event.ts';
+import type { JobProgress, ProbeAnswer } from './core/watch/judge.ts';
+import type { BigQueryJobProbe, HttpProbe } from './core/watch/spec.ts';
 
 /**
  * Everything with an effect. Adapters for Google Cloud are in gcp/, in-memory ones with the same semantics in test/.
@@ -135,6 +137,29 @@ export interface Warehouse {
   page(jobId: string, token: string | null, maxRows: number): Promise<ResultPage | null>;
 }
 
+export interface Task {
+  /** The role of its queue; configuration maps it to a resource name and to what it calls. */
+  readonly queue: 'poll';
+  /** Letters, digits, `_` and `-`, at most 500, evenly spread. */
+  readonly name: string;
+  /** Not before this moment, at most 30 days ahead; null is at once. */
+  readonly scheduleTime: Micros | null;
+  /** JSON text. */
+  readonly body: string;
+}
+
+/** Requests to ourselves, later: delivered at least once, late or, though accepted, never. */
+export interface Tasks {
+  /** `exists` when a task of this name exists or did so recently. */
+  create(task: Task): Promise<'created' | 'exists'>;
+}
+
+/** Looks at what a watch waits for. PermanentError `invalid_watch` when it may not be looked at. */
+export interface Probes {
+  http(probe: HttpProbe): Promise<ProbeAnswer>;
+  job(probe: BigQueryJobProbe): Promise<JobProgress>;
+}
+
 /** What all handlers are made of. */
 export interface Ports {
   readonly clock: Clock;
@@ -144,4 +169,6 @@ export interface Ports {
   readonly events: Table<EventRow>;
   readonly summaries: Table<SummaryRow>;
   readonly warehouse: Warehouse;
+  readonly tasks: Tasks;
+  readonly probes: Probes;
 }

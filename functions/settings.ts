@@ -226,6 +226,33 @@ export const SETTINGS = {
   timeTravelMargin: define('TIME_TRAVEL_MARGIN', '1h', 'Distance kept from the edge of time travel', duration),
   maxBytesBilled: define('MAX_BYTES_BILLED', '10GB', 'Most bytes that one query may bill', bytes),
 
+  region: define('REGION', 'us-central1', 'Region of the task queues', matching(/^[a-z][a-z0-9-]{1,62}$/, 'a region')),
+  pollQueue: define(
+    'POLL_QUEUE',
+    'codaflow-poll',
+    'Task queue of the watches',
+    matching(/^[A-Za-z0-9-]{1,100}$/, 'a queue id'),
+  ),
+  pollUrl: define(
+    'POLL_URL',
+    'https://poll.invalid/',
+    "What the tasks of watches call; the queue's own target, where it has one, comes before it",
+    matching(/^https?:\/\/\S+$/, 'a URL'),
+  ),
+  watchSlack: define('WATCH_SLACK', '2m', 'A task of a watch that is this late counts as lost', duration),
+  probeHosts: define(
+    'PROBE_HOSTS',
+    '',
+    'Hosts that HTTP probes may call, such as api.example.com,*.example.org:8443',
+    list,
+  ),
+  probePrivate: define(
+    'PROBE_PRIVATE',
+    'false',
+    'Whether probes may call private addresses: false or true',
+    (text) => oneOf('false', 'true')(text) === 'true',
+  ),
+
   pubsubHost: define('PUBSUB_EMULATOR_HOST', '', 'Pub/Sub emulator', optional(host)),
   firestoreHost: define('FIRESTORE_EMULATOR_HOST', '', 'Firestore emulator', optional(host)),
   bigqueryHost: define('BIGQUERY_EMULATOR_HOST', '', 'BigQuery emulator (REST)', optional(host)),
@@ -235,6 +262,7 @@ export const SETTINGS = {
     'BigQuery emulator (Storage Write API, gRPC)',
     optional(host),
   ),
+  tasksHost: define('CLOUD_TASKS_EMULATOR_HOST', '', 'Cloud Tasks emulator', optional(host)),
 } as const;
 
 function optional<T>(parse: (text: string) => T) {

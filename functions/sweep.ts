@@ -1,9 +1,10 @@
 import type { Handler } from './http/handler.ts';
 import { sweep, type SweepCounts } from './keys/sweep.ts';
 import { keysKind } from './keys/sweep-keys.ts';
+import { watchesKind } from './keys/sweep-watches.ts';
 import type { Runtime } from './runtime.ts';
 
-export const uses = ['clock', 'store', 'bus'] as const;
+export const uses = ['clock', 'store', 'bus', 'tasks'] as const;
 
 /** A run ends well before the function's timeout of 60 s, and before the next one begins. */
 const BUDGET = 40e6;
@@ -13,7 +14,7 @@ const BUDGET = 40e6;
  * counts per collection, 503 with the same when something failed; the next run finds what was left either way.
  */
 export function create({ ports, config }: Runtime<(typeof uses)[number]>): Handler {
-  const kinds = [keysKind(ports.bus)];
+  const kinds = [keysKind(ports.bus), watchesKind(ports)];
   return async (_request, log) => {
     const counts: Record<string, SweepCounts> = {};
     for (const kind of kinds) {

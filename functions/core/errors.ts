@@ -39,6 +39,8 @@ export const PERMANENT_CODES = [
   'invalid_push',
   'delivery_attempts_exhausted',
   'result_too_large',
+  'invalid_watch',
+  'watch_conflict',
 ] as const;
 export type PermanentCode = (typeof PERMANENT_CODES)[number];
 

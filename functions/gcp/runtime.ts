@@ -21,6 +21,8 @@ const ADAPTERS: {
   events: async (context) => (await import('./storage-write.ts')).createEventsTable(context),
   summaries: async (context) => (await import('./storage-write.ts')).createSummariesTable(context),
   warehouse: async (context) => (await import('./warehouse.ts')).createWarehouse(context),
+  tasks: async (context) => (await import('./cloud-tasks.ts')).createTasks(context),
+  probes: async (context) => (await import('./probes.ts')).createProbes(context),
 };
 
 /** Loads the clients of the ports that an entry point uses. */

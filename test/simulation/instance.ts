@@ -5,7 +5,7 @@ import * as finish from '../../functions/finish.ts';
 import type { Handler, HttpAnswer } from '../../functions/http/handler.ts';
 import * as ingest from '../../functions/ingest.ts';
 import { runJoin } from '../../functions/join/run.ts';
-import type { Clock, Ports } from '../../functions/ports.ts';
+import type { Clock, Ports, Store } from '../../functions/ports.ts';
 import * as sweep from '../../functions/sweep.ts';
 import type { Gate, PortCall } from '../fakes/gate.ts';
 import { hasEffect, type Call } from './faults.ts';
@@ -15,6 +15,13 @@ export type Entry = Call['entry'];
 
 /** A promise of whoever died: it never settles. */
 const NEVER = new Promise<never>(() => undefined);
+
+const unused = (): Promise<never> => Promise.reject(new Error('nothing is watched in this world'));
+
+/** Nothing is watched here, so a look for it is no call that could fail. */
+function withoutWatches(store: Store): Store {
+  return { ...store, due: async (query) => (query.collection === 'watches' ? [] : store.due(query)) };
+}
 
 /** The functions of one running instance, over ports whose every call is in the hands of the world. */
 export class Instance {
@@ -63,11 +70,13 @@ export class Instance {
     return {
       clock: this.#clock(),
       ids: { random: () => this.#world.randomId() },
-      store: store.port(gate),
+      store: withoutWatches(store.port(gate)),
       bus: bus.port(gate),
       events: events.port('events', gate),
       summaries: summaries.port('summaries', gate),
       warehouse: warehouse.port(gate),
+      tasks: { create: unused },
+      probes: { http: unused, job: unused },
     };
   }
 

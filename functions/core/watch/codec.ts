@@ -1,0 +1,56 @@
+import type { Micros } from '../event.ts';
+import { shardOf } from '../ids.ts';
+import type { OutcomeKind, WatchSpec } from './spec.ts';
+import type { WatchState } from './state.ts';
+
+/** A watch as a document; `spec` is the JSON text that tells two watches of one id apart. */
+export type WatchDocument = Readonly<Record<string, string | number | boolean | null>>;
+
+/** The same text for the same watch: its members are written in one order. */
+export function encodeSpec(spec: WatchSpec): string {
+  return JSON.stringify(spec, (_name, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
+export function encodeWatch(state: WatchState, shards: number): WatchDocument {
+  const { spec, outcome, wakeAt, expireAt, lastChecked, lastFound } = state;
+  return {
+    watch_id: spec.watchId,
+    unique_key: spec.uniqueKey,
+    spec: encodeSpec(spec),
+    created: state.created,
+    attempt: state.attempt,
+    due: state.due,
+    confirmed: state.confirmed,
+    attempts: state.attempts,
+    shard: shardOf(spec.watchId, shards),
+    ...(outcome === null ? {} : { outcome: outcome.kind, outcome_at: outcome.at, reason: outcome.reason, answer: outcome.answer }), // prettier-ignore
+    ...(wakeAt === null ? {} : { wake_at: wakeAt }),
+    ...(expireAt === null ? {} : { expire_at: expireAt }),
+    ...(lastChecked === null ? {} : { last_checked: lastChecked }),
+    ...(lastFound === null ? {} : { last_found: lastFound }),
+  };
+}
+
+/** Reads what `encodeWatch` wrote. */
+export function decodeWatchDocument(document: Readonly<Record<string, unknown>>): WatchState {
+  const number = (name: string): Micros | null => (typeof document[name] === 'number' ? document[name] : null);
+  const text = (name: string): string | null => (typeof document[name] === 'string' ? document[name] : null);
+  const kind = text('outcome') as OutcomeKind | null;
+  return {
+    spec: JSON.parse(text('spec')!) as WatchSpec,
+    created: number('created')!,
+    attempt: number('attempt')!,
+    due: number('due')!,
+    outcome: kind === null ? null : { kind, at: number('outcome_at')!, reason: text('reason'), answer: text('answer') },
+    confirmed: document['confirmed'] === true,
+    wakeAt: number('wake_at'),
+    attempts: number('attempts') ?? 0,
+    expireAt: number('expire_at'),
+    lastChecked: number('last_checked'),
+    lastFound: text('last_found'),
+  };
+}

@@ -1,0 +1,58 @@
+import { BigQuery } from '@google-cloud/bigquery';
+import { AmbiguousError, TransientError, toError } from '../core/errors.ts';
+import type { JobProgress } from '../core/watch/judge.ts';
+import type { BigQueryJobProbe } from '../core/watch/spec.ts';
+import type { AdapterContext } from './runtime.ts';
+import { withDeadline } from './status.ts';
+
+interface JobResource {
+  readonly status?: { readonly state?: string; readonly errorResult?: { readonly reason?: string; readonly message?: string } }; // prettier-ignore
+  readonly statistics?: {
+    readonly startTime?: string;
+    readonly endTime?: string;
+    readonly totalBytesProcessed?: string;
+  };
+}
+
+const NOT_FOUND = 404;
+
+/** Asks BigQuery how a job stands. */
+export function createJobProbe({
+  config,
+}: Pick<AdapterContext, 'config'>): (probe: BigQueryJobProbe) => Promise<JobProgress> {
+  const host = config.bigqueryHost;
+  const endpoint = host === null || host.startsWith('http') ? host : `http://${host}`;
+  let client: BigQuery | undefined;
+  return async ({ jobId, project, location }) => {
+    client ??= new BigQuery({ projectId: config.projectId, ...(endpoint === null ? {} : { apiEndpoint: endpoint }) });
+    const job = client.job(jobId, { projectId: project ?? config.projectId, location: location ?? config.location });
+    const what = `state of job ${jobId}`;
+    try {
+      const answer = await withDeadline(job.getMetadata(), config.portDeadline / 1000, what);
+      return progress(answer[0] as JobResource);
+    } catch (thrown) {
+      const error = toError(thrown);
+      if ('code' in error && Number(error.code) === NOT_FOUND) return { state: 'absent' };
+      if (error instanceof AmbiguousError) throw error;
+      // Also a missing permission: an operator cures it, and the watch waits until its timeout.
+      throw new TransientError('unavailable', `${what}: ${error.message}`, error);
+    }
+  };
+}
+
+function progress({ status, statistics = {} }: JobResource): JobProgress {
+  if (status?.state !== 'DONE') return { state: 'running' };
+  if (status.errorResult !== undefined) {
+    const { reason = 'unknown', message = '' } = status.errorResult;
+    return { state: 'failed', reason, message };
+  }
+  const { startTime, endTime, totalBytesProcessed } = statistics;
+  return {
+    state: 'done',
+    statistics: {
+      ...(startTime === undefined ? {} : { start_ms: Number(startTime) }),
+      ...(endTime === undefined ? {} : { end_ms: Number(endTime) }),
+      ...(totalBytesProcessed === undefined ? {} : { bytes_processed: Number(totalBytesProcessed) }),
+    },
+  };
+}
