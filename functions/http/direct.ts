@@ -17,7 +17,7 @@ const MAX_BODY = 32 * 2 ** 20;
  * Bytes of all bodies under way; more are answered 429. Each body costs several times its size until it is a row, so
  * without this a burst of large messages would end an instance of 512 MiB. One body alone is always taken.
  */
-const MAX_HELD = 64 * 2 ** 20;
+const MAX_HELD = 32 * 2 ** 20;
 const START = 'http.server.request.start';
 
 let held = 0;
