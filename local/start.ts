@@ -5,6 +5,7 @@ import { startCloud, type Cloud } from './cloud.ts';
 import { Chaos } from './demo/chaos.ts';
 import { Console } from './demo/console.ts';
 import { readInputs } from './demo/inputs.ts';
+import { makeFolder } from './demo/folders.ts';
 import { invitation } from './demo/invitation.ts';
 import { HELP, parseOptions, UsageError, type Options } from './demo/options.ts';
 import { render } from './demo/report.ts';
@@ -73,7 +74,11 @@ function showTroubles(console: Console, name: string, lines: readonly string[]):
 try {
   const options = parseOptions(process.argv.slice(2));
   if (options === 'help') process.stdout.write(HELP);
-  else process.exitCode = await main(options);
+  else {
+    if (options.exportDir !== null) makeFolder('--export', options.exportDir);
+    if (options.stateDir !== null) makeFolder('--state', options.stateDir);
+    process.exitCode = await main(options);
+  }
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
   process.stderr.write(`${error.message}\nnpm start -- --help lists the options.\n`);
