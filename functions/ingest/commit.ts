@@ -1,6 +1,7 @@
 import type { Event, EventRow } from '../core/event.ts';
-import { PermanentError, TransientError, toError } from '../core/errors.ts';
-import type { Appended, Bus, Clock, Message, Table } from '../ports.ts';
+import { toError } from '../core/errors.ts';
+import type { Bus, Clock, Message, Table } from '../ports.ts';
+import { appendAll, late } from './append.ts';
 import { cutIntoWaves, inParallel, type ChunkLimits } from './chunks.ts';
 
 /** What the state of the keys says about one event. */
@@ -54,7 +55,9 @@ export function createCommit<Due extends { readonly uniqueKey: string }>(
     const over = () => ports.clock.now() >= end;
     const fates = new Map<Pending, Fate>();
 
-    const appended = await append(ports.events, group, over);
+    // `recorded` here only says that BigQuery holds the row.
+    const rows = group.map(({ row }) => row);
+    const appended: readonly Fate[] = await appendAll(ports.events, rows, over);
     appended.forEach((fate, index) => fates.set(group[index]!, fate));
 
     const due = new Map<string, Due>();
@@ -82,38 +85,6 @@ export function createCommit<Due extends { readonly uniqueKey: string }>(
 function keyOf(pending: Pending): string {
   return pending.event.uniqueKey;
 }
-
-/** Appends the rows; `recorded` here only says that BigQuery holds the row. */
-async function append(
-  table: Table<EventRow>,
-  group: readonly Pending[],
-  over: () => boolean,
-): Promise<readonly Fate[]> {
-  let results: readonly Appended[];
-  try {
-    results = await table.append(group.map(({ row }) => row));
-  } catch (thrown) {
-    const error = toError(thrown);
-    if (!(error instanceof PermanentError)) return group.map(() => ({ kind: 'failed', error }));
-    if (group.length === 1) return [{ kind: 'refused', reason: error.message }];
-    if (over()) return group.map(() => ({ kind: 'failed', error: late() }));
-    // Something in the whole request was refused: the halves find out where.
-    const middle = Math.ceil(group.length / 2);
-    const first = await append(table, group.slice(0, middle), over);
-    return [...first, ...(await append(table, group.slice(middle), over))];
-  }
-  return results.map((result) => {
-    if (result.ok) return { kind: 'recorded' };
-    if (!UNKNOWN_FIELD.test(result.reason)) return { kind: 'refused', reason: result.reason };
-    return { kind: 'failed', error: new TransientError('schema_mismatch', result.reason) };
-  });
-}
-
-/**
- * After a column was added, BigQuery refuses it for some minutes. No event is at fault then: they are repeated, at most
- * until the last delivery attempt.
- */
-const UNKNOWN_FIELD = /no such field|SCHEMA_MISMATCH_EXTRA_FIELD/i;
 
 async function record<Due extends { readonly uniqueKey: string }>(
   recording: Recording<Due>,
@@ -149,8 +120,4 @@ async function wake<Due extends { readonly uniqueKey: string }>(
   results.forEach((result, index) => {
     if (result instanceof Error) failed(due[index]!.uniqueKey, result);
   });
-}
-
-function late(): TransientError {
-  return new TransientError('deadline_exceeded', 'the group ran out of time');
 }

@@ -46,6 +46,7 @@ describe('group commit', () => {
     );
     groups[0]!.end();
     assert.equal(await fates[0], 'fate of a');
+    await settled();
     assert.deepEqual(
       groups.map(({ items }) => items),
       [['a'], ['b', 'c']],
@@ -122,8 +123,24 @@ describe('group commit', () => {
     const fits = commit.submit('fits', 40);
     groups[0]!.end();
     await running;
+    await settled();
     groups[1]!.end();
     assert.deepEqual(await Promise.all([waits, fits]), ['fate of waits', 'fate of fits']);
+  });
+
+  test('a group that hangs is overtaken where that is allowed, and still has its fate', async () => {
+    const { clock, groups, commit } = setup({ overtakeMs: 10_000 });
+    const hangs = commit.submit('hangs', 1);
+    const waits = commit.submit('waits', 1);
+    clock.advance(9_999_000);
+    await settled();
+    assert.equal(groups.length, 1);
+    clock.advance(1_000);
+    await settled();
+    groups[1]!.end();
+    assert.equal(await waits, 'fate of waits');
+    groups[0]!.end();
+    assert.equal(await hangs, 'fate of hangs');
   });
 
   test('under any arrivals each item has its own fate, one group runs at a time, and bytes stay bounded', async () => {

@@ -8,6 +8,8 @@ export interface GroupLimits {
   readonly pendingBytes: number;
   /** Milliseconds after which an item whose group has not begun is refused. */
   readonly budgetMs: number;
+  /** Milliseconds after which a group that is still running holds up the next one no longer; never when absent. */
+  readonly overtakeMs?: number;
 }
 
 interface Waiting<Item, Fate> {
@@ -19,7 +21,8 @@ interface Waiting<Item, Fate> {
 
 /**
  * Group commit: an item goes at once when nothing is under way, else it waits for the running group and joins the next.
- * One group runs at a time, so that an instance never works on a key twice at once.
+ * One group runs at a time, so that an instance never works on a key twice at once; only one that hangs is overtaken,
+ * where that is allowed.
  */
 export class GroupCommit<Item, Fate> {
   readonly #commit: (items: readonly Item[]) => Promise<readonly Fate[]>;
@@ -58,14 +61,28 @@ export class GroupCommit<Item, Fate> {
   async #run(): Promise<void> {
     this.#running = true;
     for (let group = this.#take(); group.length > 0; group = this.#take()) {
-      try {
-        const fates = await this.#commit(group.map(({ item }) => item));
-        group.forEach(({ settle }, index) => settle.resolve(fates[index]!));
-      } catch (error) {
-        for (const { settle } of group) settle.reject(error as Error);
-      }
+      const { overtakeMs } = this.#limits;
+      const running = this.#settle(group);
+      await (overtakeMs === undefined ? running : this.#inTime(running, overtakeMs));
     }
     this.#running = false;
+  }
+
+  async #settle(group: readonly Waiting<Item, Fate>[]): Promise<void> {
+    try {
+      const fates = await this.#commit(group.map(({ item }) => item));
+      group.forEach(({ settle }, index) => settle.resolve(fates[index]!));
+    } catch (error) {
+      for (const { settle } of group) settle.reject(error as Error);
+    }
+  }
+
+  /** Waits for the running group, as long as the next one should. */
+  async #inTime(running: Promise<void>, overtakeMs: number): Promise<void> {
+    const timer = new AbortController();
+    const enough = this.#clock.sleep(overtakeMs, timer.signal).catch(() => undefined);
+    await Promise.race([running, enough]);
+    timer.abort();
   }
 
   /** The next group, cut at the byte limit. */

@@ -1,12 +1,11 @@
-import { AmbiguousError, PermanentError, toError } from '../core/errors.ts';
+import { AmbiguousError, toError } from '../core/errors.ts';
 import { claimSummary, confirmSummary, type Confirmed } from '../core/sequence/claim.ts';
 import { createRules, type RuleSettings } from '../core/sequence/rules.ts';
-import type { Claim } from '../core/sequence/state.ts';
-import { summaryMessage } from '../core/sequence/summary.ts';
+import type { Claim, State } from '../core/sequence/state.ts';
 import type { Log } from '../log.ts';
 import type { Ports } from '../ports.ts';
-import { attempt } from './attempt.ts';
-import { readState, sequencePath, writeState } from './documents.ts';
+import { Announcer } from './announce.ts';
+import { StateChanges } from './changes.ts';
 
 export type Finished =
   /** Summaries written by this call. */
@@ -22,8 +21,6 @@ export type Finished =
 
 export type FinishPorts = Pick<Ports, 'store' | 'clock' | 'summaries' | 'bus'>;
 
-/** Transactions before one counts as failed. */
-const ATTEMPTS = 4;
 /** Summaries of one key in one call: an expired one whose completion came in the meantime is followed at once. */
 const IN_A_ROW = 3;
 
@@ -31,49 +28,41 @@ const IN_A_ROW = 3;
 export function createFinisher(ports: FinishPorts, config: RuleSettings) {
   const rules = createRules(config);
 
+  const changes = new StateChanges(ports, rules);
+  const announcer = new Announcer(ports);
+
   async function claim(uniqueKey: string): Promise<Claim | 'idle' | 'busy'> {
     let tried: Claim | null = null;
     let lost: Claim | null = null;
-    return attempt(ATTEMPTS, async () => {
-      try {
-        return await ports.store.transaction(async (tx) => {
-          const path = sequencePath(uniqueKey);
-          const state = readState((await tx.get([path]))[0]);
-          if (state === null) return 'idle';
-          if (lost !== null && state.claim !== null && isSameClaim(state.claim, lost)) return state.claim;
-          const claimed = claimSummary(state, ports.clock.now(), rules);
-          if (claimed.state !== state) tx.set(path, writeState(claimed.state, rules));
-          if (claimed.kind !== 'claimed') return claimed.kind;
-          tried = claimed.claim;
-          return claimed.claim;
-        });
-      } catch (error) {
-        // Only a commit whose answer was lost can have left this claim behind.
-        lost = error instanceof AmbiguousError ? tried : null;
-        throw error;
+    const decide = (state: State | null): { state: State | null; result: Claim | 'idle' | 'busy' } => {
+      tried = null;
+      if (state === null) return { state, result: 'idle' };
+      if (lost !== null && state.claim !== null && isSameClaim(state.claim, lost)) {
+        tried = lost;
+        return { state, result: state.claim };
       }
-    });
+      const claimed = claimSummary(state, ports.clock.now(), rules);
+      if (claimed.kind !== 'claimed') return { state: claimed.state, result: claimed.kind };
+      tried = claimed.claim;
+      return { state: claimed.state, result: claimed.claim };
+    };
+    // Only a commit whose answer was lost can have left this claim behind.
+    return changes.run(uniqueKey, decide, (error) => (lost = error instanceof AmbiguousError ? tried : null));
   }
 
   function confirm(uniqueKey: string, held: Claim): Promise<Confirmed> {
-    return ports.store.transaction(async (tx) => {
-      const path = sequencePath(uniqueKey);
-      const state = readState((await tx.get([path]))[0]);
-      if (state === null) return { kind: 'gone' };
+    return changes.run<Confirmed>(uniqueKey, (state) => {
+      if (state === null) return { state, result: { kind: 'gone' } };
       const confirmed = confirmSummary(state, held, ports.clock.now(), rules);
-      if (confirmed.kind === 'confirmed') tx.set(path, writeState(confirmed.state, rules));
-      return confirmed;
+      return { state: confirmed.kind === 'confirmed' ? confirmed.state : state, result: confirmed };
     });
   }
 
-  /** Makes the row durable, then announces it; both repeat identically. Returns why it was refused for good, or null. */
+  /** Why the summary was refused for good, or null when it was written. */
   async function write({ row }: Claim): Promise<string | null> {
-    const [appended] = await ports.summaries.append([row]);
-    if (appended === undefined || !appended.ok) return appended?.reason ?? 'the table gave no answer for the row';
-    const [published] = await ports.bus.publish('summaries', [summaryMessage(row)]);
-    if (published instanceof PermanentError) return published.message;
-    if (published instanceof Error) throw published;
-    return null;
+    const announced = await announcer.announce(row);
+    if (announced.kind === 'failed') throw announced.error;
+    return announced.kind === 'refused' ? announced.reason : null;
   }
 
   async function finish(uniqueKey: string, log: Log): Promise<Finished> {
@@ -93,7 +82,7 @@ export function createFinisher(ports: FinishPorts, config: RuleSettings) {
         });
         return { kind: 'refused', reason: refusal };
       }
-      const confirmed = await attempt(ATTEMPTS, () => confirm(uniqueKey, held));
+      const confirmed = await confirm(uniqueKey, held);
       revisions++;
       if (confirmed.kind === 'gone' || !confirmed.due) return { kind: 'written', revisions };
     }
