@@ -11,6 +11,7 @@ const FOLDER = path.resolve(import.meta.dirname, '../../joins/enrich');
 const ENRICH = readFileSync(path.join(FOLDER, 'query.sql'), 'utf8');
 const ENRICH_FILE = JSON.parse(readFileSync(path.join(FOLDER, 'join.json'), 'utf8')) as Record<string, unknown>;
 
+const DAY = 86_400e6;
 const clouds: JoinCloud[] = [];
 after(async () => {
   for (const cloud of clouds) await cloud.stop();
@@ -201,17 +202,59 @@ test('after eight days without a run the table is scanned once and nothing is lo
   const cloud = await start();
   const join = cloud.join('enrich', ENRICH, { ...ENRICH_FILE, wait: '0s' });
   await cloud.tick(join);
-  await cloud.insert({ event_id: 'e-0' });
+  const event_time = text(cloud.now);
+  await cloud.insert({ event_id: 'e-0', event_time });
   cloud.advance(120);
   await cloud.tick(join);
   await cloud.insert({ event_id: 'e-1' });
-  cloud.advance(8 * 86_400);
-  await cloud.insert({ event_id: 'e-2' });
+  for (let day = 1; day <= 8; day++) {
+    cloud.advance(86_400);
+    await cloud.insert(
+      { event_id: `day-${day}` },
+      { event_id: `late-${day}`, event_time: text(cloud.now - 200 * DAY) },
+    );
+  }
+  await cloud.insert({ event_id: 'e-0', event_time });
   cloud.advance(120);
+  const before = cloud.bus.published('results').length;
+  await cloud.tick(join, { JOIN_PAGE: '5' });
   await cloud.tick(join);
+  const gap = Array.from({ length: 8 }, (_, i) => [`day-${i + 1}`, `late-${i + 1}`]).flat();
+  assert.deepEqual(ids(cloud.results()), [...gap, 'e-0', 'e-1'].sort());
+  assert.equal(cloud.bus.published('results').length - before, 17);
+  const [scan, ...more] = cloud.logs.filter(({ event }) => event === 'join.scan');
+  assert.deepEqual(more, []);
+  assert.ok(Number(scan!['bytes']) > 0);
+  assert.match(String(scan!.message), /left time travel.*\d+ days of it, \d+ bytes, about \$/);
+  assert.equal(
+    cloud.logs.findLast(({ event, published }) => event === 'join.window' && published !== 0)!['published'],
+    17,
+  );
+});
+
+test('after six days without a run the cursor catches up in capped steps, without a scan', async () => {
+  const cloud = await start();
+  const join = cloud.join('enrich', ENRICH, { ...ENRICH_FILE, wait: '0s', step: '1d' });
   await cloud.tick(join);
-  assert.deepEqual(ids(cloud.results()), ['e-0', 'e-1', 'e-2']);
-  assert.ok(cloud.logs.some(({ event }) => event === 'join.scan'));
+  const expected: string[] = [];
+  for (let day = 1; day <= 6; day++) {
+    await cloud.insert(
+      { event_id: `day-${day}` },
+      { event_id: `late-${day}`, event_time: text(cloud.now - 200 * DAY) },
+    );
+    expected.push(`day-${day}`, `late-${day}`);
+    cloud.advance(86_400);
+  }
+  const report = await cloud.tick(join);
+  assert.deepEqual(ids(cloud.results()), expected.sort());
+  // The clock goes on while they run.
+  assert.ok(report.windows === 6 || report.windows === 7, `${report.windows} windows`);
+  const situations = cloud.logs.filter(({ event }) => event === 'join.plan').map(({ situation }) => situation);
+  assert.deepEqual(situations.slice(-report.windows), [
+    ...Array<string>(report.windows - 1).fill('catching_up'),
+    'normal',
+  ]);
+  assert.ok(!cloud.logs.some(({ event }) => event === 'join.scan'));
 });
 
 test('the bytes of a run grow with its window, not with the table or the ledger', async () => {
