@@ -19,7 +19,7 @@ const QUERY = readFileSync(path.join(FOLDER, 'query.sql'), 'utf8').replaceAll('$
 const FILE = JSON.parse(readFileSync(path.join(FOLDER, 'join.json'), 'utf8')) as Record<string, unknown>;
 const JOINS = [
   parseJoin('enrich', QUERY, FILE, DEFAULTS),
-  parseJoin('strict', QUERY, { ...FILE, unmatched: 'drop', row_key: ['target_attribute'] }, DEFAULTS),
+  parseJoin('strict', QUERY, { ...FILE, unmatched: 'drop', row_key: ['target_attribute'], order: ['target_attribute DESC'] }, DEFAULTS),
 ];
 const TABLES = { source: 'p.ds.events', ledger: 'p.ds.joined' };
 const DAY = 86_400e6;
@@ -30,6 +30,12 @@ const DAYS: readonly Days[] = [
 const READS: readonly Reads[] = [
   { kind: 'window', start: at('2026-11-29T10:00:00Z'), end: at('2026-11-29T11:45:00Z') },
   { kind: 'scan', from: at('2026-11-29T00:00:00Z'), end: at('2026-11-29T11:45:00Z') },
+  {
+    kind: 'range',
+    from: at('2026-11-28T06:00:00Z'),
+    to: at('2026-11-30T00:00:00Z'),
+    end: at('2026-11-29T11:45:00Z'),
+  },
 ];
 
 function toCase({ sql, parameters }: Statement): Case {
