@@ -75,12 +75,15 @@ describe('configuration', () => {
       { TIME_TRAVEL: '2h' },
       { SETTLE: '11m' },
       { JOIN_STEP: '0s' },
+      { STEPS_BYTES: '512KiB' },
       { EVENTS_PARTITIONING: 'HOUR' },
       { EVENTS_PARTITIONING: 'HOUR', EVENTS_PARTITION_EXPIRATION: '401d' },
     ]) {
       assert.equal(problems(env).length, 1, JSON.stringify(env));
     }
     assert.deepEqual(problems({ EVENTS_PARTITIONING: 'HOUR', EVENTS_PARTITION_EXPIRATION: '30d' }), []);
+    const fields = Array.from({ length: 20 }, (_, i) => `/f${i}`).join(',');
+    assert.deepEqual(problems({ STEPS_BYTES: '256KiB', IDS_INLINE: '5000', SUMMARY_FIELDS: fields }), []);
   });
 
   test('the line at start shows what differs from the defaults', () => {

@@ -20,12 +20,26 @@ const RULES: readonly ((c: Config) => string | null)[] = [
       ? 'JOIN_LOOKBACK must not be longer than TIME_TRAVEL less twice TIME_TRAVEL_MARGIN'
       : null,
   (c) => (c.settle > c.settleMax ? 'SETTLE must not be longer than SETTLE_MAX' : null),
+  (c) => {
+    const bytes = largestState(c);
+    return bytes > 1_000_000
+      ? `STEPS_BYTES, IDS_INLINE and SUMMARY_FIELDS let the state of a key grow to ${bytes} bytes; a Firestore document holds 1 MiB`
+      : null;
+  },
   (c) => (c.joinStep === 0 ? 'JOIN_STEP must be longer than 0s' : null),
   (c) =>
     c.partitioning === 'HOUR' && (c.partitionExpiration === 0 || c.partitionExpiration > 400 * 86_400e6)
       ? 'EVENTS_PARTITIONING=HOUR needs EVENTS_PARTITION_EXPIRATION of at most 400d: a table has at most 10,000 partitions'
       : null,
 ];
+
+/**
+ * Bytes that the document of one key can grow to. Steps and aggregates are in the fold and in the claim; the numbers are
+ * at most a bitmap of a million bits; the rest is the key, the latest completion event and framing.
+ */
+function largestState({ stepsBytes, idsInline, summaryFields }: Config): number {
+  return 2 * stepsBytes + 20 * idsInline + 125_000 + 6500 * summaryFields.length + 16_000;
+}
 
 /**
  * Parses the environment.
