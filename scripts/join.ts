@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Backfill } from '../functions/core/join/backfill.ts';
 import { decodeCursor } from '../functions/core/join/cursor-codec.ts';
 import { dollars } from '../functions/core/join/price.ts';
@@ -11,6 +12,7 @@ import { priceBackfill } from './join/price.ts';
 
 /** `npm run join`. Exit codes: 0 done, 1 something was refused or is left to do, 2 wrong command line. */
 
+const BUSY_TRIES = 60;
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const date = (micros: number) => new Date(micros / 1000).toISOString();
 
@@ -52,9 +54,14 @@ async function backfill(context: JoinContext, options: BackfillOptions): Promise
   if (options.dryRun) return 0;
   if (!options.yes && !(await confirmed(`Publish to ${join.topic} what was not published yet? [y/N] `))) return 1;
 
-  const report = await runBackfill(context, options, ({ next, published }) =>
-    say(`done up to ${date(next)}, ${published} published`),
-  );
+  const begin = () =>
+    runBackfill(context, options, ({ next, published }) => say(`done up to ${date(next)}, ${published} published`));
+  let report = await begin();
+  // A tick that is alive ends soon.
+  for (let i = 0; i < BUSY_TRIES && report.outcome === 'busy'; i++) {
+    await sleep(500 + Math.random() * 1000);
+    report = await begin();
+  }
   switch (report.outcome) {
     case 'done':
       say(`${report.published} published`);

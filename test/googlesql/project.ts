@@ -19,7 +19,12 @@ const QUERY = readFileSync(path.join(FOLDER, 'query.sql'), 'utf8').replaceAll('$
 const FILE = JSON.parse(readFileSync(path.join(FOLDER, 'join.json'), 'utf8')) as Record<string, unknown>;
 const JOINS = [
   parseJoin('enrich', QUERY, FILE, DEFAULTS),
-  parseJoin('strict', QUERY, { ...FILE, unmatched: 'drop', row_key: ['target_attribute'], order: ['target_attribute DESC'] }, DEFAULTS),
+  parseJoin(
+    'strict',
+    QUERY,
+    { ...FILE, unmatched: 'drop', row_key: ['target_attribute'], order: ['target_attribute DESC'] },
+    DEFAULTS,
+  ),
 ];
 const TABLES = { source: 'p.ds.events', ledger: 'p.ds.joined' };
 const DAY = 86_400e6;
