@@ -128,8 +128,10 @@ async function start(
     BIGQUERY_EMULATOR_HOST: `http://${bigquery.address}`,
     BIGQUERY_STORAGE_EMULATOR_HOST: bigquery.grpcAddress,
   };
-  const tasks = options.callers === true ? keep(await startWrites(common('tasks'))) : null;
   const functions = await createFunctions({ ...addresses, ...options.settings }, options);
+  // After the functions have their ports: tasks of an earlier run go out at once.
+  const tasks =
+    options.callers === true ? keep(await startWrites(common('tasks'), (name) => functions[name]!.url)) : null;
   const clients = connect(addresses);
   await createTables(clients.bigquery);
   for (const one of Object.values(functions)) keep(one);

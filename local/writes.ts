@@ -16,9 +16,10 @@ export function tasksClient(address: string): CloudTasksClient {
   });
 }
 
-/** Cloud Tasks with the queues for writes. */
-export async function startWrites(options: ServerOptions): Promise<TasksServer> {
-  const server = await startTasks(options);
+/** Cloud Tasks with the queues for writes, whose tasks go to the function `submit`. */
+export async function startWrites(options: ServerOptions, urlOf: (name: 'submit') => string): Promise<TasksServer> {
+  // As in the cloud the queue says who is called; a task that outlived its cloud finds the function at its new port.
+  const server = await startTasks({ ...options, override: (queue) => (queue in QUEUES ? urlOf('submit') : undefined) });
   const client = tasksClient(server.address);
   try {
     const parent = client.locationPath(PROJECT, REGION);

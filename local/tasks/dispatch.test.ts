@@ -7,6 +7,24 @@ import { QUEUE, rejects, setup, until } from './fixture.ts';
 
 const NOT_FOUND = 5;
 
+test('a queue with an address of its own sends its tasks there', async (t) => {
+  let url = '';
+  const asked: string[] = [];
+  const override = (queue: string) => {
+    asked.push(queue);
+    return url;
+  };
+  const { create, receiver, server } = await setup(t, { time: new FakeTime(), override });
+  url = `${receiver.url}here`;
+  await create({ httpRequest: { url: 'http://127.0.0.1:9/there', oidcToken: { serviceAccountEmail: 'tasks@demo' } } });
+  const arrival = await receiver.next();
+  assert.deepEqual([arrival.path, asked], ['/here', ['work']]);
+  const token = arrival.headers.authorization!.split('.')[1]!;
+  assert.match(Buffer.from(token, 'base64url').toString(), new RegExp(`"aud":"${url}"`));
+  arrival.answer(200);
+  await server.waitIdle();
+});
+
 test('a task arrives with its headers, body and token, and is gone after 2xx', async (t) => {
   const time = new FakeTime();
   const { client, create, receiver, server } = await setup(t, { time });

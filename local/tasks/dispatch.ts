@@ -12,6 +12,8 @@ export interface DispatchEnv {
   readonly sender: HttpSender;
   readonly faults: Faults;
   readonly meter: Meter;
+  /** Where a queue (by its short name) sends its tasks whatever their URL says; undefined: to their URL. */
+  readonly override?: (queue: string) => string | undefined;
 }
 
 /** What the headers tell about the attempts before this one. */
@@ -35,11 +37,12 @@ export const operations = (bytes: number): number => Math.max(1, Math.ceil(bytes
 /** One request of a task, under the faults of the method `dispatch`. */
 export async function attempt(env: DispatchEnv, task: Task, history: History): Promise<Outcome> {
   const { faults, meter, sender, time } = env;
+  const url = env.override?.(shortName(queueOf(task.name))) ?? task.http.url;
   const fault = faults.next('tasks', 'dispatch', queueOf(task.name));
   meter.add('tasks.operations', operations(task.http.body.length));
   if (fault?.kind === 'refuse') return missed(fault.message ?? 'injected: attempt lost');
   if (fault?.kind === 'delay') await new Promise<void>((resolve) => void time.setTimeout(resolve, fault.ms));
-  const request = requestOf(task, history, time.now());
+  const request = requestOf(task, url, history, time.now());
   const repeat = fault?.kind === 'deliver_twice' ? sender.send(request) : undefined;
   const outcome = await sender.send(request);
   await repeat;
@@ -49,12 +52,12 @@ export async function attempt(env: DispatchEnv, task: Task, history: History): P
 /** Headers that belong to Google or follow from the request. */
 const RESERVED = /^(host|content-length|user-agent|x-google-.*|x-appengine-.*|x-cloudtasks-.*)$/i;
 
-function requestOf(task: Task, history: History, now: number): OutgoingRequest {
+function requestOf(task: Task, url: string, history: History, now: number): OutgoingRequest {
   const { http, name, deadline } = task;
   const given = Object.entries(http.headers).filter(([header]) => !RESERVED.test(header));
   const { previous } = history;
   return {
-    url: http.url,
+    url,
     method: methodOf(http),
     body: http.body.length > 0 ? http.body : undefined,
     deadline,
@@ -69,7 +72,7 @@ function requestOf(task: Task, history: History, now: number): OutgoingRequest {
       ...(previous === null
         ? {}
         : { 'x-cloudtasks-taskpreviousresponse': String(previous), 'x-cloudtasks-taskretryreason': reason(previous) }),
-      ...(http.oidcToken ? { authorization: bearer(http.oidcToken, http.url, now) } : {}),
+      ...(http.oidcToken ? { authorization: bearer(http.oidcToken, url, now) } : {}),
     },
   };
 }

@@ -13,6 +13,8 @@ export interface TasksOptions extends ServerOptions {
   readonly time?: Time;
   /** How long the name of a task that is gone stays taken, milliseconds; an hour by default. */
   readonly dedupeMs?: number;
+  /** The URI override of a queue, by its short name: where all its tasks go, wherever they say. Asked at each attempt. */
+  readonly override?: (queue: string) => string | undefined;
 }
 
 export interface TasksServer extends LocalServer {
@@ -39,7 +41,12 @@ const MAX_MESSAGE = 16 * 1024 * 1024;
 export async function startTasks(options: TasksOptions = {}): Promise<TasksServer> {
   const { time = realTime, faults = new Faults(), meter = new Meter() } = options;
   const sender = new HttpSender(time);
-  const queues = new Queues({ time, sender, faults, meter }, options.dedupeMs ?? HOUR, options.stateDir);
+  const { override } = options;
+  const queues = new Queues(
+    { time, sender, faults, meter, ...(override && { override }) },
+    options.dedupeMs ?? HOUR,
+    options.stateDir,
+  );
   const server = new grpc.Server({ 'grpc.max_receive_message_length': MAX_MESSAGE });
   const { service, sizeOf } = sized(protocol());
   server.addService(service, cloudTasks({ queues, faults, meter, time, sizeOf }));
