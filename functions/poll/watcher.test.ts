@@ -183,6 +183,22 @@ describe('a watch', () => {
     }
   });
 
+  it('a task whose successor was not armed is repeated until it is', async () => {
+    const world = new World();
+    await world.request('POST', WATCH);
+    const { name, body } = world.tasks.take(Infinity)[0]!;
+    const headers = { 'x-cloudtasks-taskname': name };
+    const refuse: Gate = {
+      ...OPEN,
+      before: async ({ method }) => {
+        if (method === 'create') throw new TransientError('unavailable', 'no');
+      },
+    };
+    assert.equal((await world.request('POST', body, headers, refuse)).status, 503);
+    assert.deepEqual((await world.request('POST', body, headers)).body, { result: 'stale' });
+    assert.match(world.tasks.take(Infinity)[0]!.body, /"attempt":2/);
+  });
+
   it('what is no task of ours is not repeated; one that fails long is left to sweep', async () => {
     const world = new World();
     const headers = { 'x-cloudtasks-taskname': 't' };

@@ -59,12 +59,18 @@ export function createWatcher(ports: WatchPorts, settings: WatchSettings) {
     );
   }
 
-  /** Creates the next attempt's task. A failure is none of the caller's: the wake-up in the state makes up for it. */
-  async function arm(state: WatchState, log: Log): Promise<void> {
+  /** Creates the next attempt's task. */
+  async function arm(state: WatchState): Promise<void> {
+    await tasks.create(lookTask(state, clock.now(), state.attempts));
+  }
+
+  /** Goes on for a caller to whom only the state matters: the wake-up in it makes up for what fails here. */
+  async function tryToGoOn(state: WatchState, log: Log): Promise<void> {
     try {
-      await tasks.create(lookTask(state, clock.now(), state.attempts));
-    } catch (error) {
-      log({ severity: 'WARNING', event: 'poll.not_armed', watch_id: state.spec.watchId, attempt: state.attempt, error: toError(error) }); // prettier-ignore
+      await goOn(state, log);
+    } catch (thrown) {
+      const { watchId } = state.spec;
+      log({ severity: 'WARNING', event: 'poll.left_to_sweep', watch_id: watchId, error: toError(thrown) });
     }
   }
 
@@ -87,7 +93,7 @@ export function createWatcher(ports: WatchPorts, settings: WatchSettings) {
   async function goOn(state: WatchState, log: Log): Promise<Looked> {
     if (state.confirmed) return 'done';
     if (state.outcome === null) {
-      await arm(state, log);
+      await arm(state);
       return 'pending';
     }
     const { watchId } = state.spec;
@@ -118,18 +124,16 @@ export function createWatcher(ports: WatchPorts, settings: WatchSettings) {
     async create(spec: WatchSpec, log: Log): Promise<Created> {
       if (spec.probe.type === 'http') checkTarget(spec.probe, settings);
       const path = watchPath(spec.watchId);
-      let created: Created | null = null;
       const result = await attempt(ATTEMPTS, () =>
         store.transaction(async (tx) => {
           const known = readWatch((await tx.get([path]))[0]);
-          created = createWatch(known, spec, clock.now(), rules);
+          const created = createWatch(known, spec, clock.now(), rules);
           if (created.kind === 'created') tx.set(path, encodeWatch(created.state, settings.shards));
           return created;
         }),
       );
       // Also for a watch that is there: whoever created it may have died before its first task.
-      const { state } = result;
-      if (result.kind !== 'conflict' && state.outcome === null) await arm(state, log);
+      if (result.kind !== 'conflict') await tryToGoOn(result.state, log);
       return result;
     },
 
@@ -140,7 +144,7 @@ export function createWatcher(ports: WatchPorts, settings: WatchSettings) {
       if (state.outcome !== null) return goOn(state, log);
       if (state.attempt !== task.attempt) {
         // The one before the next: it was taken, but perhaps nobody lived to arm the next.
-        if (state.attempt === task.attempt + 1) await arm(state, log);
+        if (state.attempt === task.attempt + 1) await arm(state);
         return 'stale';
       }
       const found = await look(state.spec.probe);
@@ -153,7 +157,7 @@ export function createWatcher(ports: WatchPorts, settings: WatchSettings) {
     /** Cancels a watch; one that has an outcome keeps it. Null when there is no such watch. */
     async cancel(watchId: string, log: Log): Promise<WatchState | null> {
       const state = await change(watchId, (now) => cancelWatch(now, clock.now()));
-      if (state !== null) await goOn(state, log);
+      if (state !== null) await tryToGoOn(state, log);
       return state;
     },
 
