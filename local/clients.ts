@@ -9,6 +9,8 @@ export interface Addresses {
   readonly FIRESTORE_EMULATOR_HOST: string;
   readonly BIGQUERY_EMULATOR_HOST: string;
   readonly BIGQUERY_STORAGE_EMULATOR_HOST: string;
+  /** Google has no such variable; only where there is Cloud Tasks. */
+  readonly CLOUD_TASKS_EMULATOR_HOST?: string;
 }
 
 export interface Clients {

@@ -3,6 +3,7 @@ import { startBigQuery } from './bigquery/server.ts';
 import { connect, type Addresses, type Clients } from './clients.ts';
 import { startFirestore } from './firestore/server.ts';
 import { FunctionProcess } from './functions.ts';
+import { freePort } from './ports.ts';
 import { createTables, createTopics } from './provision.ts';
 import { startPubSub, type PubSubServer } from './pubsub/server.ts';
 import * as resources from './resources.ts';
@@ -15,7 +16,7 @@ import { startWrites } from './writes.ts';
 /** What every event passes. */
 const ALWAYS = ['ingest', 'finish', 'join', 'sweep'] as const;
 /** Only for callers of their own; each function is a process of some 200 MB. */
-const FOR_CALLERS = ['submit'] as const;
+const FOR_CALLERS = ['submit', 'poll'] as const;
 
 type Functions = Readonly<
   Record<(typeof ALWAYS)[number], FunctionProcess> & Partial<Record<(typeof FOR_CALLERS)[number], FunctionProcess>>
@@ -68,6 +69,7 @@ export class Cloud {
   backlog(): Record<string, number> {
     const names = [
       ...resources.PUSH.map(({ name }) => name),
+      ...(this.tasks === null ? [] : [resources.WATCHES.name]),
       resources.DEAD_LETTERS_SUBSCRIPTION,
       resources.RESULTS_SUBSCRIPTION,
     ];
@@ -127,16 +129,21 @@ async function start(
     FIRESTORE_EMULATOR_HOST: firestore.address,
     BIGQUERY_EMULATOR_HOST: `http://${bigquery.address}`,
     BIGQUERY_STORAGE_EMULATOR_HOST: bigquery.grpcAddress,
+    // Known before it is there: the functions are told, and its tasks go out only when they have their ports.
+    ...(options.callers === true && { CLOUD_TASKS_EMULATOR_HOST: `127.0.0.1:${await freePort()}` }),
   };
   const functions = await createFunctions({ ...addresses, ...options.settings }, options);
-  // After the functions have their ports: tasks of an earlier run go out at once.
+  const tasksPort = Number(addresses.CLOUD_TASKS_EMULATOR_HOST?.split(':')[1]);
   const tasks =
-    options.callers === true ? keep(await startWrites(common('tasks'), (name) => functions[name]!.url)) : null;
+    options.callers === true
+      ? keep(await startWrites({ ...common('tasks'), port: tasksPort }, (name) => functions[name]!.url))
+      : null;
   const clients = connect(addresses);
   await createTables(clients.bigquery);
   for (const one of Object.values(functions)) keep(one);
   await Promise.all(Object.values(functions).map((one) => one.start()));
-  await createTopics(clients.pubsub, { ingest: functions.ingest.url, finish: functions.finish.url });
+  const { ingest, finish, poll } = functions;
+  await createTopics(clients.pubsub, { ingest: ingest.url, finish: finish.url, ...(poll && { poll: poll.url }) });
   const scheduler = keep(await startScheduler({ meter, faults }));
   const every = options.everySeconds ?? { join: 2, sweep: 5 };
   for (const name of ['join', 'sweep'] as const) {

@@ -22,13 +22,20 @@ export async function createTables(bigquery: BigQuery): Promise<void> {
   }
 }
 
-/** Creates topics and subscriptions. Push endpoints of an earlier run are set to those of this one. */
-export async function createTopics(pubsub: PubSub, urls: Readonly<Record<'ingest' | 'finish', string>>): Promise<void> {
-  for (const topic of resources.TOPICS) await unlessThere(pubsub.createTopic(topic));
-  for (const { name, topic, target } of resources.PUSH) {
+/** Creates topics and subscriptions, those of watches where `poll` runs. Push endpoints of an earlier run are set to those of this one. */
+export async function createTopics(
+  pubsub: PubSub,
+  urls: Readonly<Record<'ingest' | 'finish', string>> & { readonly poll?: string },
+): Promise<void> {
+  const pushes = urls.poll === undefined ? resources.PUSH : [...resources.PUSH, resources.WATCHES];
+  for (const topic of new Set([...resources.TOPICS, ...pushes.map((push) => push.topic)])) {
+    await unlessThere(pubsub.createTopic(topic));
+  }
+  for (const { name, topic, target } of pushes) {
+    const url = urls[target]!;
     const pushConfig = {
-      pushEndpoint: urls[target],
-      oidcToken: { serviceAccountEmail: `push@${PROJECT}.iam.gserviceaccount.com`, audience: urls[target] },
+      pushEndpoint: url,
+      oidcToken: { serviceAccountEmail: `push@${PROJECT}.iam.gserviceaccount.com`, audience: url },
     };
     const created = await subscribe(pubsub, topic, name, {
       pushConfig,

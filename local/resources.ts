@@ -53,22 +53,26 @@ export function views(): { readonly name: string; readonly query: string }[] {
 
 export interface PushSubscription {
   readonly name: string;
-  readonly topic: (typeof TOPICS)[number];
+  readonly topic: (typeof TOPICS)[number] | 'watches';
   /** The function that it calls. */
-  readonly target: 'ingest' | 'finish';
+  readonly target: 'ingest' | 'finish' | 'poll';
 }
 
 export const PUSH: readonly PushSubscription[] = [
   { name: 'events-ingest', topic: 'events', target: 'ingest' },
   { name: 'completions-finish', topic: 'completions', target: 'finish' },
 ];
+/** Only where there is Cloud Tasks. */
+export const WATCHES: PushSubscription = { name: 'watches-poll', topic: 'watches', target: 'poll' };
 export const DEAD_LETTERS_SUBSCRIPTION = 'dead-letters-bigquery';
 export const RESULTS_SUBSCRIPTION = 'results-local';
 
-/** The queues for writes with the rates that Terraform gives them by default. */
+export const POLL_QUEUE = 'codaflow-poll';
+/** The queues with the rates that Terraform gives them by default. */
 export const QUEUES = {
   'codaflow-urgent': { maxDispatchesPerSecond: 100, maxConcurrentDispatches: 200 },
   'codaflow-bulk': { maxDispatchesPerSecond: 50, maxConcurrentDispatches: 100 },
+  [POLL_QUEUE]: { maxDispatchesPerSecond: 50, maxConcurrentDispatches: 100 },
 } as const;
 /** Seven days, as in the cloud; there a task waits 10 to 600 s after a failure. */
 export const QUEUE_RETRIES = {

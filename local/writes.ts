@@ -1,7 +1,7 @@
 import { CloudTasksClient } from '@google-cloud/tasks';
 import { credentials } from '@grpc/grpc-js';
 import { unlessThere } from './provision.ts';
-import { PROJECT, QUEUE_RETRIES, QUEUES, REGION } from './resources.ts';
+import { POLL_QUEUE, PROJECT, QUEUE_RETRIES, QUEUES, REGION } from './resources.ts';
 import type { ServerOptions } from './shared/server.ts';
 import { startTasks, type TasksServer } from './tasks/server.ts';
 
@@ -16,10 +16,15 @@ export function tasksClient(address: string): CloudTasksClient {
   });
 }
 
-/** Cloud Tasks with the queues for writes, whose tasks go to the function `submit`. */
-export async function startWrites(options: ServerOptions, urlOf: (name: 'submit') => string): Promise<TasksServer> {
+/** Cloud Tasks with the queues for writes, whose tasks go to the function `submit`, and the one for watches. */
+export async function startWrites(
+  options: ServerOptions,
+  urlOf: (name: 'submit' | 'poll') => string,
+): Promise<TasksServer> {
   // As in the cloud the queue says who is called; a task that outlived its cloud finds the function at its new port.
-  const server = await startTasks({ ...options, override: (queue) => (queue in QUEUES ? urlOf('submit') : undefined) });
+  const override = (queue: string): string | undefined =>
+    queue in QUEUES ? urlOf(queue === POLL_QUEUE ? 'poll' : 'submit') : undefined;
+  const server = await startTasks({ ...options, override });
   const client = tasksClient(server.address);
   try {
     const parent = client.locationPath(PROJECT, REGION);
