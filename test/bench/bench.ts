@@ -1,7 +1,9 @@
 /** `npm run bench`: what an event costs, beside the bare framework, the naive way and a peer. */
+import { writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { chart } from './chart.ts';
 import { CloudProcess } from './cloud-process.ts';
 import { coldStarts } from './cold-start.ts';
 import { COMPLETION, EventSource, type Keys } from './events.ts';
@@ -17,6 +19,7 @@ const HELP = `npm run bench -- [--events N] [--starts N] [--only NAME] [--profil
   --starts N     starts of each entry point (default 3)
   --only NAME    runs whose name holds NAME, without targets
   --profile DIR  CPU profiles of the functions
+  --chart FILE   an SVG of events per second of CPU
   --flag FLAG    a flag of Node for the functions, such as --flag=--single-threaded-gc
   --json         print only {targets, runs, machine}
 `;
@@ -27,6 +30,7 @@ const { values } = parseArgs({
     starts: { type: 'string', default: '3' },
     only: { type: 'string' },
     profile: { type: 'string' },
+    chart: { type: 'string' },
     flag: { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -109,6 +113,10 @@ try {
     );
   } else {
     const get = (name: string): Run => runs.get(name)!;
+    if (values.chart !== undefined) {
+      const shown = ['ceiling', 'naive', 'peer', 'codaflow 1', 'codaflow 20', 'codaflow 80', 'codaflow 500'];
+      await writeFile(values.chart, chart(all.filter(({ name }) => shown.includes(name))));
+    }
     const starts = await coldStarts(cloud, Number(values.starts));
     const targets = judge({
       ceiling: get('ceiling'),
