@@ -33,11 +33,21 @@ export interface Identity {
   readonly check: number;
 }
 
-export function identityOf(event: Pick<Event, 'eventId' | 'eventStatus' | 'eventTime'>): Identity {
-  return {
-    id: Buffer.from(digest('event', event.eventId).slice(0, 32), 'hex'),
-    check: parseInt(digest('content', event.eventStatus, event.eventTime).slice(0, 8), 16),
-  };
+type Identified = Pick<Event, 'eventId' | 'eventStatus' | 'eventTime'>;
+
+/** An event is asked for its identity several times, and again with every repeat of its transaction. */
+const identities = new WeakMap<Identified, Identity>();
+
+export function identityOf(event: Identified): Identity {
+  let identity = identities.get(event);
+  if (identity === undefined) {
+    identity = {
+      id: Buffer.from(digest('event', event.eventId).slice(0, 32), 'hex'),
+      check: parseInt(digest('content', event.eventStatus, event.eventTime).slice(0, 8), 16),
+    };
+    identities.set(event, identity);
+  }
+  return identity;
 }
 
 /** Most bytes of one attribute of a Pub/Sub message. */

@@ -17,6 +17,7 @@ export class CloudProcess {
     this.env = {
       METADATA_SERVER_DETECTION: 'none',
       PROJECT_ID: resources.PROJECT,
+      GOOGLE_CLOUD_PROJECT: resources.PROJECT,
       DATASET: resources.DATASET,
       LOCATION: resources.LOCATION,
       ...addresses,

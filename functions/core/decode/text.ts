@@ -2,6 +2,8 @@ import { gunzipSync } from 'node:zlib';
 import { PermanentError } from '../errors.ts';
 import { MAX_INFLATED } from './limits.ts';
 
+const DECODER = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * The text of a message: inflated when the attribute `content-encoding` says `gzip`, decoded as UTF-8, without a byte
  * order mark.
@@ -15,7 +17,7 @@ export function messageText(data: Uint8Array, attributes: Readonly<Record<string
   const bytes = inflate(data, attributes['content-encoding'] ?? '');
   try {
     // Drops the byte order mark.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return DECODER.decode(bytes);
   } catch (error) {
     const hint =
       bytes[0] === 0x1f && bytes[1] === 0x8b
