@@ -11,15 +11,15 @@ export type Guarantee = (typeof GUARANTEES)[number];
 /** Every guard that the guarantees lean on, and the test that fails without it. */
 // prettier-ignore
 export const MUTATIONS: readonly Mutation[] = [
-  { name: 'append before record', guarantee: 'accepted', file: 'functions/ingest/commit.ts',
-    search: "if (!(error instanceof PermanentError)) return group.map(() => ({ kind: 'failed', error }));",
-    replace: "if (!(error instanceof PermanentError)) return group.map(() => ({ kind: 'recorded' }));",
+  { name: 'append before record', guarantee: 'accepted', file: 'functions/ingest/append.ts',
+    search: "if (!(error instanceof PermanentError)) return rows.map(() => ({ kind: 'failed', error }));",
+    replace: "if (!(error instanceof PermanentError)) return rows.map(() => ({ kind: 'recorded' }));",
     proof: { file: KEYS, test: 'an append whose answer was lost is repeated, and the view still has one row' } },
   { name: 'acknowledged only after the state holds the event', guarantee: 'accepted', file: 'functions/keys/record.ts',
     search: "events.map(() => ({ kind: 'failed', error: known }))",
     replace: "events.map(() => (known.code === '' ? { kind: 'failed', error: known } : { kind: 'recorded' }))",
     proof: { file: KEYS, test: 'a state that cannot be changed keeps the event from being acknowledged' } },
-  { name: 'the answer for each row is read', guarantee: 'accepted', file: 'functions/ingest/commit.ts',
+  { name: 'the answer for each row is read', guarantee: 'accepted', file: 'functions/ingest/append.ts',
     search: "if (result.ok) return { kind: 'recorded' };",
     replace: "if (result.ok || result.reason !== '') return { kind: 'recorded' };",
     proof: { file: KEYS, test: 'a row that the table refuses is a dead letter and counts nowhere, its neighbours do' } },
@@ -61,7 +61,7 @@ export const MUTATIONS: readonly Mutation[] = [
     search: 'state.generation !== row.generation || ', replace: '',
     proof: { file: KEYS, test: 'a key that came back after its state was deleted is not confirmed by an owner from before' } },
   { name: 'confirm only after the publication', guarantee: 'summaries', file: 'functions/keys/finish.ts',
-    search: 'if (published instanceof Error) throw published;', replace: '',
+    search: "if (announced.kind === 'failed') throw announced.error;", replace: '',
     proof: { file: KEYS, test: 'a summary whose publication was refused is published before it is confirmed' } },
   { name: 'corrections wait until the events have settled', guarantee: 'summaries', file: `${CORE}/due.ts`,
     search: 'if (state.finished) return settled;', replace: 'if (state.finished) return 0;',
