@@ -41,6 +41,7 @@ locals {
       "dead-letters/ingest" = google_service_account.account["ingest"].member
       "dead-letters/submit" = google_service_account.account["submit"].member
       "dead-letters/pubsub" = local.pubsub_agent
+      "dead-letters/poll"   = google_service_account.account["poll"].member
       "events/poll"         = google_service_account.account["poll"].member
       "summaries/finish"    = google_service_account.account["finish"].member
     },

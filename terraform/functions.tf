@@ -6,7 +6,7 @@ locals {
     ingest = { callers = ["push"], timeout = 60, max_instances = 20, concurrency = 80 }
     finish = { callers = ["push"], timeout = 60, max_instances = 20, concurrency = 80 }
     submit = { callers = ["tasks"], timeout = 60, max_instances = 20, concurrency = 80 }
-    poll   = { callers = ["tasks"], timeout = 60, max_instances = 10, concurrency = 40 }
+    poll   = { callers = ["push", "tasks"], timeout = 60, max_instances = 10, concurrency = 40 }
     # Its lease lets one run of a join at a time; instances are for different joins.
     join = { callers = ["scheduler"], timeout = 540, max_instances = 5, concurrency = 4 }
     # Two may overlap without harm: a wake-up is pushed back before it is acted on.
@@ -24,6 +24,8 @@ locals {
     SUMMARIES_TOPIC             = google_pubsub_topic.topic["summaries"].name
     DEAD_LETTERS_TOPIC          = google_pubsub_topic.topic["dead-letters"].name
     RESULTS_TOPIC               = "${local.topic_prefix}results"
+    REGION                      = var.region
+    POLL_QUEUE                  = "${local.name}-poll"
     EVENTS_PARTITIONING         = var.bigquery.events_partitioning
     EVENTS_PARTITION_EXPIRATION = "${coalesce(var.bigquery.events_expiration_days, 0)}d"
     TIME_TRAVEL                 = "${var.bigquery.max_time_travel_hours}h"
@@ -34,9 +36,9 @@ locals {
   free_settings = [
     "AGE_DEADLINE", "CLAIM", "COMPLETION_STATUSES", "EVENT_FIELDS", "GRACE", "GROUP_BUDGET", "GROUP_BYTES",
     "GROUP_EVENTS", "GROUP_KEYS", "IDS_INLINE", "JOIN_BUDGET", "JOIN_LAG", "JOIN_LEASE", "JOIN_LOOKBACK", "JOIN_PAGE",
-    "JOIN_STEP", "JOIN_WAIT", "MAX_BYTES_BILLED", "PENDING_BYTES", "PORT_DEADLINE", "SETTLE", "SETTLE_MAX",
-    "SILENCE_DEADLINE", "STATE_RETENTION", "STEPS_BYTES", "STEPS_KEPT", "SUMMARY_FIELDS", "SWEEP_PAGE",
-    "TIME_TRAVEL_MARGIN", "WAKE_SHARDS",
+    "JOIN_STEP", "JOIN_WAIT", "MAX_BYTES_BILLED", "PENDING_BYTES", "POLL_URL", "PORT_DEADLINE", "PROBE_HOSTS",
+    "PROBE_PRIVATE", "SETTLE", "SETTLE_MAX", "SILENCE_DEADLINE", "STATE_RETENTION", "STEPS_BYTES", "STEPS_KEPT",
+    "SUMMARY_FIELDS", "SWEEP_PAGE", "TIME_TRAVEL_MARGIN", "WAKE_SHARDS", "WATCH_SLACK",
   ]
 }
 

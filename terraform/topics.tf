@@ -3,7 +3,7 @@
 locals {
   # Besides these, every join names a topic for its rows.
   topics = toset(concat(
-    ["events", "completions", "summaries", "dead-letters"],
+    ["events", "completions", "summaries", "dead-letters", "watches"],
     [for join in values(local.joins) : join.topic],
   ))
 
@@ -11,6 +11,7 @@ locals {
   pushes = {
     events      = "ingest"
     completions = "finish"
+    watches     = "poll"
   }
 }
 

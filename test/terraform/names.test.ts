@@ -29,10 +29,11 @@ describe('names', { skip: withoutTerraform }, () => {
   });
 
   test('topics and subscriptions', () => {
-    assert.deepEqual(names('google_pubsub_topic', 'name').sort(), [...local.TOPICS].sort());
-    const subscriptions = [...local.PUSH.map((push) => push.name), local.DEAD_LETTERS_SUBSCRIPTION];
+    assert.deepEqual(names('google_pubsub_topic', 'name').sort(), [...local.TOPICS, local.WATCHES.topic].sort());
+    const pushes = [...local.PUSH, local.WATCHES];
+    const subscriptions = [...pushes.map((push) => push.name), local.DEAD_LETTERS_SUBSCRIPTION];
     assert.deepEqual(names('google_pubsub_subscription', 'name').sort(), subscriptions.sort());
-    for (const { name, topic, target } of local.PUSH) {
+    for (const { name, topic, target } of pushes) {
       assert.equal(name, `${topic}-${target}`);
       const push = plan.of('google_pubsub_subscription', 'push').find((r) => r.key === topic)!;
       assert.equal(push.after['ack_deadline_seconds'], local.ACK_DEADLINE_SECONDS);

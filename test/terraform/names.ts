@@ -54,6 +54,8 @@ export function namesInSettings(plan: Plan): readonly string[] {
     SUMMARIES_TOPIC: topics,
     DEAD_LETTERS_TOPIC: topics,
     RESULTS_TOPIC: topics,
+    POLL_QUEUE: all('google_cloud_tasks_queue', 'name'),
+    REGION: all('google_cloud_tasks_queue', 'location'),
   };
   return plan.of('google_cloudfunctions2_function').flatMap((f) =>
     Object.entries(allowed)

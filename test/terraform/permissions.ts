@@ -90,27 +90,18 @@ const PORTS: Readonly<Record<string, (account: string) => readonly Need[]>> = {
     ...needs(account, 'table joined', 'bigquery.MERGE'),
   ],
   tasks: (account) => needs(account, 'queue poll', 'tasks.CreateTask'),
-};
-
-/** Entry points that are not written yet, and ports that the others will get with them. */
-const PLANNED: Readonly<Record<string, { readonly ports: readonly string[]; readonly topics: readonly string[] }>> = {
-  poll: { ports: ['store', 'bus', 'tasks'], topics: ['events'] },
-  sweep: { ports: ['tasks'], topics: [] },
+  probes: () => [], // what a watch may look at is its owner's to grant: docs/polling.md
 };
 
 export function functionNeeds(name: string): readonly Need[] {
   const source = entryPoint(name);
-  const planned = PLANNED[name];
-  const ports = source === null ? [] : portsOf(name);
-  const topics = source === null ? [] : topicsOf(source);
-  const all = {
-    ports: new Set([...ports, ...(source === null || name === 'sweep' ? (planned?.ports ?? []) : [])]),
-    topics: new Set([...topics, ...(source === null ? (planned?.topics ?? []) : [])]),
-  };
+  if (source === null) throw new Error(`functions/${name}.ts is missing`);
+  const ports = portsOf(name);
+  const topics = topicsOf(source);
   return [
-    ...[...all.ports].flatMap((port) => PORTS[port]!(name)),
-    ...[...all.topics].flatMap((role) => needs(name, `topic ${TOPICS[role]}`, 'pubsub.Publish')),
-    ...(source?.includes('store.due(') === true ? needs(name, 'database', 'firestore.RunQuery') : []),
+    ...ports.flatMap((port) => PORTS[port]!(name)),
+    ...[...topics].flatMap((role) => needs(name, `topic ${TOPICS[role]}`, 'pubsub.Publish')),
+    ...(source.includes('store.due(') ? needs(name, 'database', 'firestore.RunQuery') : []),
   ];
 }
 
@@ -118,11 +109,13 @@ export const FUNCTION_NAMES = ['finish', 'ingest', 'join', 'poll', 'submit', 'sw
 
 /** Needs of the callers, of Pub/Sub itself, of the build and of the daily comparison. */
 const OTHERS: readonly Need[] = [
-  ...['ingest', 'finish'].flatMap((f) => needs('push', `function ${f}`, 'run.Invoke')),
+  ...['ingest', 'finish', 'poll'].flatMap((f) => needs('push', `function ${f}`, 'run.Invoke')),
   ...['join', 'sweep'].flatMap((f) => needs('scheduler', `function ${f}`, 'run.Invoke')),
   ...['poll', 'submit'].flatMap((f) => needs('tasks', `function ${f}`, 'run.Invoke')),
   ...needs('pubsub', 'topic dead-letters', 'pubsub.Publish'),
-  ...['events-ingest', 'completions-finish'].flatMap((s) => needs('pubsub', `subscription ${s}`, 'pubsub.Acknowledge')),
+  ...['events-ingest', 'completions-finish', 'watches-poll'].flatMap((s) =>
+    needs('pubsub', `subscription ${s}`, 'pubsub.Acknowledge'),
+  ),
   ...needs('pubsub', 'account push', 'iamcredentials.GenerateIdToken'),
   ...needs('pubsub', 'table dead_letters', 'bigquery.tables.get', 'bigquery.SELECT', 'bigquery.MERGE'),
   ...needs('build', 'bucket', 'storage.objects.get'),
