@@ -173,8 +173,8 @@ const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'one request at a time': {
     file: 'functions.tf',
-    from: 'poll   = { callers = ["tasks"], timeout = 60, max_instances = 10, concurrency = 40 }',
-    to: 'poll   = { callers = ["tasks"], timeout = 60, max_instances = 10, concurrency = 1 }',
+    from: 'poll   = { callers = ["push", "tasks"], timeout = 60, max_instances = 10, concurrency = 40 }',
+    to: 'poll   = { callers = ["push", "tasks"], timeout = 60, max_instances = 10, concurrency = 1 }',
     found: /many requests at a time/,
   },
   'archive whose name does not follow its content': {
