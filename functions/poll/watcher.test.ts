@@ -188,11 +188,10 @@ describe('a watch', () => {
     await world.request('POST', WATCH);
     const { name, body } = world.tasks.take(Infinity)[0]!;
     const headers = { 'x-cloudtasks-taskname': name };
+    const no = new TransientError('unavailable', 'no');
     const refuse: Gate = {
       ...OPEN,
-      before: async ({ method }) => {
-        if (method === 'create') throw new TransientError('unavailable', 'no');
-      },
+      before: ({ method }) => (method === 'create' ? Promise.reject(no) : Promise.resolve()),
     };
     assert.equal((await world.request('POST', body, headers, refuse)).status, 503);
     assert.deepEqual((await world.request('POST', body, headers)).body, { result: 'stale' });

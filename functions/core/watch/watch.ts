@@ -2,7 +2,7 @@ import type { Micros } from '../event.ts';
 import { digest } from '../ids.ts';
 import { cutText } from '../dead-letter.ts';
 import { encodeSpec } from './codec.ts';
-import type { OutcomeKind, WatchSpec } from './spec.ts';
+import type { WatchSpec } from './spec.ts';
 import type { Outcome, WatchRules, WatchState } from './state.ts';
 
 /** What a probe found. */
@@ -106,10 +106,6 @@ function decide(state: WatchState, outcome: Outcome, now: Micros, found: string 
 /** Id of the outcome's event: one for a watch, whatever the outcome. */
 export function outcomeEventId({ spec, created }: WatchState): string {
   return digest('watch', spec.watchId, created).slice(0, 32);
-}
-
-export function statusOf({ spec }: WatchState, kind: OutcomeKind): string {
-  return spec.statuses[kind];
 }
 
 /** Name of the task of the next attempt. A lost one is replaced under another name, since the old one stays taken. */
