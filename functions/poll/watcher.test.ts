@@ -155,7 +155,6 @@ describe('a watch', () => {
     await cancelled.minutes(5);
     assert.deepEqual(cancelled.events().map(statusOf), ['cancelled']);
     assert.equal((await cancelled.request('DELETE', 'x')).status, 404);
-    assert.equal((await cancelled.request('GET', '')).status, 400);
   });
 
   it('goes on when every task is lost, and when every answer of the probe fails', async () => {
@@ -220,8 +219,7 @@ describe('a watch', () => {
         message: { data: Buffer.from(data).toString('base64'), messageId: '7' },
         subscription: 's',
       });
-    assert.equal((await push(JSON.stringify(WATCH))).status, 204);
-    assert.equal((await push(JSON.stringify(WATCH))).status, 204);
+    for (let i = 0; i < 2; i++) assert.equal((await push(JSON.stringify(WATCH))).status, 204);
     assert.equal(world.bus.published('deadLetters').length, 0);
     assert.ok(world.document());
     for (const data of [JSON.stringify({ ...WATCH, timeout: '1h' }), '{', JSON.stringify({ watch_id: 'x' })]) {
