@@ -106,7 +106,7 @@ test("one publishes an event of one's own; Ctrl-C ends everything", { timeout: 1
   }
 
   const children = await childrenOf(launcher.child.pid!);
-  assert.equal(children.length, 5, 'five functions');
+  assert.equal(children.length, 6, 'six functions');
   launcher.child.kill('SIGINT');
   await launcher.exit();
   assert.deepEqual(children.filter(alive), []);
