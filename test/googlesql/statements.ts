@@ -105,6 +105,19 @@ COALESCE(NULL, 1, 2.5), IF(TRUE, 1, 2.5), IF(NULL, 1, 2), NULLIF(1, 1), NULLIF(1
 TRUE AND NULL, FALSE AND NULL, TRUE OR NULL, NULL IS NULL, 1 IS NOT NULL, TRUE IS TRUE, NULL IS TRUE, NULL IS NOT TRUE, FALSE IS FALSE, 2 BETWEEN 1 AND 3, 2 NOT BETWEEN 1 AND 3, NULL BETWEEN 1 AND 2, 1 = 1 AND 2 = 2 OR FALSE, NOT 1 = 2
 IF(TRUE, 1, 1 / 0), COALESCE(1, DIV(1, 0)), CASE WHEN TRUE THEN 1 ELSE DIV(1, 0) END
 DATE '2026-01-05' = '2026-01-05', TIMESTAMP '2026-01-05 00:00:00 UTC' < '2026-01-06', TIMESTAMP '2026-01-05' BETWEEN '2026-01-05' AND '2026-01-06'
+IF(FALSE, ERROR('x'), 'a'), IF(FALSE, ERROR('x'), DATE '2026-01-05'), IF(FALSE, ERROR('x'), [1]), IF(FALSE, ERROR('x'), NULL), COALESCE('a', ERROR('x')), CASE WHEN TRUE THEN 1.5 ELSE ERROR(CONCAT('x', 'y')) END, IF(FALSE, ERROR(NULL), 5) + 1, TO_JSON_STRING(IF(FALSE, ERROR('x'), 'a')), IF(FALSE, ERROR('x'), STRUCT(1 AS a)), ARRAY(SELECT ERROR('x') FROM UNNEST([1]) AS i WHERE i > 1)
+ERROR('x')
+ERROR(NULL)
+ERROR(1)
+ERROR('x', 'y')
+COALESCE(NULL, ERROR('x'))
+IF(TRUE, ERROR('x'), 'a')
+TO_JSON_STRING(ERROR('x'))
+FORMAT('%t', ERROR('x'))
+STRUCT(1 AS a, ERROR('x') AS b)
+LENGTH(ERROR('x'))
+1 = ERROR('x')
+[1, ERROR('x')]
 IF(1, 2, 3)
 1 = 'a'
 TRUE + 1`.split('\n'),
@@ -210,6 +223,9 @@ export const QUERIES: readonly Case[] = [
   q('SELECT b, SUM(COUNT(*)) OVER (ORDER BY b) AS running FROM ds.types GROUP BY b ORDER BY b'),
   q('SELECT id FROM ds.types WHERE TRUE QUALIFY ROW_NUMBER() OVER (PARTITION BY b ORDER BY ts DESC) = 1 ORDER BY id'),
   q('SELECT id, ROW_NUMBER() OVER (ORDER BY id) AS n FROM ds.types WHERE TRUE QUALIFY n > 2'),
+  q("SELECT id, IF(id > 100, ERROR('x'), id) AS checked FROM ds.types ORDER BY id"),
+  q("SELECT IF(id > 1, ERROR(CONCAT('no ', CAST(id AS STRING))), 'a') FROM ds.types"),
+  q("SELECT ERROR('x') FROM ds.types WHERE FALSE"),
   q('SELECT a.id, b.id AS other FROM ds.types AS a JOIN ds.types AS b ON a.id = b.id - 1 ORDER BY 1'),
   q('SELECT a.id, b.id AS other FROM ds.types AS a LEFT JOIN ds.types AS b ON a.id = b.id - 2 ORDER BY 1'),
   q('SELECT a.id, b.id AS other FROM ds.types AS a RIGHT JOIN ds.types AS b ON a.id = b.id - 2 ORDER BY 2'),

@@ -84,7 +84,8 @@ export function coerce(scope: Scope, value: Typed, to: Type, pos: number, what =
   if (!converts(value, to)) {
     throw fail(scope, pos, `${what} has type ${typeName(value.type)} which cannot be coerced to type ${typeName(to)}`);
   }
-  if (value.type === 'NULL') return nullOf(to);
+  if (value.type === 'NULL')
+    return value.value === null ? nullOf(to) : { sql: `CAST(${value.sql} AS ${duckdbType(to)})`, type: to };
   if (value.fixed !== undefined && typeof value.value === 'string' && value.type === 'STRING') {
     if (to === 'BYTES') return { sql: `encode(${value.sql})`, type: to };
     return constant(scope, to, value.value, pos, value.fixed);

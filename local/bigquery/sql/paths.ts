@@ -1,5 +1,5 @@
 import type { Expr, Path } from './ast.ts';
-import { coerce, nullOf } from './coerce.ts';
+import { coerce } from './coerce.ts';
 import { resolveType, translate } from './expression.ts';
 import { fail, lookup, refuse, type Column, type Scope } from './scope.ts';
 import { quote, text, typeName, type Typed } from './typing.ts';
@@ -69,7 +69,7 @@ export function structOf(scope: Scope, members: readonly { name: string; value: 
   }
   const firm = members.map(({ name, value }, index) => ({
     name: name || `_field_${index + 1}`,
-    value: value.type === 'NULL' ? nullOf('INT64') : value,
+    value: value.type === 'NULL' ? coerce(scope, value, 'INT64', pos) : value,
   }));
   const parts = firm.map(({ name, value }) => `${quote(name)} := ${value.sql}`);
   if (parts.length === 0) throw refuse(scope, pos, 'A STRUCT without fields');

@@ -1,6 +1,6 @@
 import type { Expr, Query, Select } from './ast.ts';
 import { orderKeys, sortable } from './call.ts';
-import { coerce, nullOf } from './coerce.ts';
+import { coerce } from './coerce.ts';
 import { translate, translateBool } from './expression.ts';
 import { compileFrom } from './from.ts';
 import { AGGREGATES } from './functions/aggregate.ts';
@@ -159,7 +159,7 @@ function orderValue(value: Expr, outputs: readonly Output[], scope: Scope, disti
       value.pos,
       'ORDER BY clause expression references column which is not visible after SELECT DISTINCT',
     );
-  return typed.type === 'NULL' ? nullOf('INT64') : typed;
+  return typed.type === 'NULL' ? coerce(scope, typed, 'INT64', value.pos) : typed;
 }
 
 function checked(type: Type, scope: Scope, value: Expr): Type {

@@ -1,7 +1,7 @@
 import { unify } from '../coerce.ts';
 import { translateBool } from '../expression.ts';
 import { compare, comparable } from '../operators.ts';
-import { argument, arity, type Builder } from './builder.ts';
+import { argument, arity, notSafe, type Builder } from './builder.ts';
 
 const extreme =
   (duckdb: string): Builder =>
@@ -44,6 +44,13 @@ export const CONDITIONALS: Record<string, Builder> = {
     const [a, b] = values;
     if (!a || !b) throw new Error('two values');
     return { sql: `CASE WHEN ${compare(call.scope, '=', a, b, call.pos).sql} THEN NULL ELSE ${a.sql} END`, type };
+  },
+  // Of every type, as the literal NULL is; fails only where it is evaluated.
+  ERROR: (call) => {
+    notSafe(call);
+    arity(call, 1);
+    const message = argument(call, 0, 'STRING').sql;
+    return { sql: `error(coalesce(${message}, 'ERROR function called with NULL value'))`, type: 'NULL' };
   },
   GREATEST: extreme('greatest'),
   LEAST: extreme('least'),

@@ -31,6 +31,5 @@ function part(call: CallSite, code: string, value: Typed): string {
   if (typeof value.type === 'object' || value.type === 'BYTES' || value.type === 'JSON' || value.type === 'FLOAT64') {
     throw refuse(call.scope, call.pos, `FORMAT %t of ${typeName(value.type)}`);
   }
-  if (value.type === 'NULL') return "'NULL'";
   return `coalesce(${castTo(call.scope, value, 'STRING', true, call.pos).sql}, 'NULL')`;
 }

@@ -29,7 +29,8 @@ function present(call: CallSite, sql: string, type: Type, depth: number): string
   }
   switch (type) {
     case 'NULL':
-      return "'null'";
+      // NULL, or ERROR().
+      return `CAST(${sql} AS VARCHAR)`;
     case 'STRING':
       return `gsql_quote(${sql})`;
     case 'INT64':
