@@ -132,7 +132,7 @@ export const SETTINGS = {
   ),
   database: define(
     'FIRESTORE_DATABASE',
-    '(default)',
+    'codaflow',
     'Firestore database',
     matching(/^(\(default\)|[a-z][a-z0-9-]{2,61}[a-z0-9])$/, 'a database id'),
   ),

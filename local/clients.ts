@@ -1,7 +1,7 @@
 import { BigQuery } from '@google-cloud/bigquery';
 import { Firestore } from '@google-cloud/firestore';
 import { PubSub } from '@google-cloud/pubsub';
-import { PROJECT } from './resources.ts';
+import { DATABASE, PROJECT } from './resources.ts';
 
 /** Where the servers of a local cloud listen: the standard variables, so that any client finds them. */
 export interface Addresses {
@@ -24,7 +24,7 @@ export interface Clients {
 export function connect(addresses: Addresses): Clients {
   Object.assign(process.env, addresses, { METADATA_SERVER_DETECTION: 'none' });
   const pubsub = new PubSub({ projectId: PROJECT });
-  const firestore = new Firestore({ projectId: PROJECT });
+  const firestore = new Firestore({ projectId: PROJECT, databaseId: DATABASE });
   const bigquery = new BigQuery({ projectId: PROJECT });
   return {
     pubsub,

@@ -34,6 +34,8 @@ export interface CloudOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Seconds between two runs of join and of sweep; in the cloud 120 and 60. */
   readonly everySeconds?: { readonly join: number; readonly sweep: number };
+  /** What a function is given for the addresses of the servers, such as those of somebody who listens in between. */
+  readonly reach?: (name: string, addresses: Addresses) => Promise<Addresses>;
 }
 
 /** All servers, the functions and clients for them. */
@@ -132,7 +134,7 @@ async function start(
     // Known before it is there: the functions are told, and its tasks go out only when they have their ports.
     ...(options.callers === true && { CLOUD_TASKS_EMULATOR_HOST: `127.0.0.1:${await freePort()}` }),
   };
-  const functions = await createFunctions({ ...addresses, ...options.settings }, options);
+  const functions = await createFunctions(addresses, options);
   const tasksPort = Number(addresses.CLOUD_TASKS_EMULATOR_HOST?.split(':')[1]);
   const tasks =
     options.callers === true
@@ -163,18 +165,20 @@ async function start(
 }
 
 async function createFunctions(
-  settings: Readonly<Record<string, string>>,
-  { logDir, callers = false }: CloudOptions,
+  addresses: Addresses,
+  { settings, reach, logDir, callers = false }: CloudOptions,
 ): Promise<Functions> {
-  const env = {
-    METADATA_SERVER_DETECTION: 'none',
-    PROJECT_ID: resources.PROJECT,
-    DATASET: resources.DATASET,
-    LOCATION: resources.LOCATION,
-    ...settings,
-  };
   const pairs: [string, FunctionProcess][] = [];
   for (const name of [...ALWAYS, ...(callers ? FOR_CALLERS : [])]) {
+    const env = {
+      METADATA_SERVER_DETECTION: 'none',
+      PROJECT_ID: resources.PROJECT,
+      DATASET: resources.DATASET,
+      LOCATION: resources.LOCATION,
+      FIRESTORE_DATABASE: resources.DATABASE,
+      ...((await reach?.(name, addresses)) ?? addresses),
+      ...settings,
+    };
     pairs.push([name, await FunctionProcess.create({ name, env, ...(logDir !== undefined && { logDir }) })]);
   }
   return Object.fromEntries(pairs) as unknown as Functions;

@@ -8,6 +8,7 @@ import path from 'node:path';
 
 export const PROJECT = 'codaflow-local';
 export const DATASET = 'codaflow';
+export const DATABASE = 'codaflow';
 export const LOCATION = 'US';
 export const REGION = 'us-central1';
 export const TOPICS = ['events', 'completions', 'summaries', 'dead-letters', 'results'] as const;

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import * as local from '../../local/resources.ts';
-import { namesInSettings, settingProblems, wakeIndexProblems } from './names.ts';
+import { namesInSettings, otherDefaults, settingProblems, wakeIndexProblems } from './names.ts';
 import { withoutTerraform, Workspace, type Plan } from './terraform.ts';
 
 /** The cloud and the local cloud are the same by name, and the functions are told so. */
@@ -26,6 +26,12 @@ describe('names', { skip: withoutTerraform }, () => {
 
   test('names that the functions are given are names that exist', () => {
     assert.deepEqual(namesInSettings(plan), []);
+  });
+
+  test('without a prefix they are the defaults of the settings, and those of the local cloud', () => {
+    assert.deepEqual(otherDefaults(plan), []);
+    assert.deepEqual(names('google_firestore_database', 'name'), [local.DATABASE]);
+    assert.deepEqual(names('google_cloud_tasks_queue', 'name').sort(), Object.keys(local.QUEUES).sort());
   });
 
   test('topics and subscriptions', () => {

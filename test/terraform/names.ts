@@ -64,6 +64,19 @@ export function namesInSettings(plan: Plan): readonly string[] {
   );
 }
 
+/** Settings that name a resource, and whose default is another name than the one that is deployed. */
+export function otherDefaults(plan: Plan): readonly string[] {
+  const named = /^(DATASET|FIRESTORE_DATABASE|POLL_QUEUE|\w+_TOPIC)$/;
+  const settings = (Object.values(SETTINGS) as readonly Setting<unknown>[]).filter(({ env }) => named.test(env));
+  return plan
+    .of('google_cloudfunctions2_function')
+    .flatMap((f) =>
+      settings
+        .filter(({ env, fallback }) => environment(f)[env] !== fallback)
+        .map(({ env, fallback }) => `${f.key}: ${env} is ${environment(f)[env]}, by default ${fallback}`),
+    );
+}
+
 /** Searches of the sweep without their index, on (shard, wake_at). */
 export function wakeIndexProblems(plan: Plan): readonly string[] {
   const indexed = plan
