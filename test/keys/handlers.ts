@@ -4,7 +4,7 @@ import * as finish from '../../functions/finish.ts';
 import type { HttpAnswer } from '../../functions/http/handler.ts';
 import * as ingest from '../../functions/ingest.ts';
 import type { LogEntry } from '../../functions/log.ts';
-import type { Message } from '../../functions/ports.ts';
+import type { Message, Table } from '../../functions/ports.ts';
 import * as sweep from '../../functions/sweep.ts';
 import { FakeBus } from '../fakes/bus.ts';
 import { fakeClock } from '../fakes/clock.ts';
@@ -12,6 +12,14 @@ import { OPEN, type PortCall } from '../fakes/gate.ts';
 import { FakeStore } from '../fakes/store.ts';
 import { FakeTable } from '../fakes/tables.ts';
 import { FakeTasks } from '../fakes/tasks.ts';
+
+/** A message as a subscription delivers it; what is left out is made up. */
+export interface Pushed {
+  readonly data: string | Uint8Array;
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly messageId?: string;
+  readonly deliveryAttempt?: number;
+}
 
 /** The three functions that act on keys, as one instance each, over fakes and a clock that stands still. */
 export class Handlers {
@@ -21,23 +29,29 @@ export class Handlers {
   readonly events: FakeTable<EventRow>;
   readonly summaries: FakeTable<SummaryRow>;
   readonly logged: LogEntry[] = [];
+  /** Why the table of events refuses a row; null takes it. */
+  refuse: (row: EventRow) => string | null = () => null;
   /** What happens before the effect of a call; one that throws prevents it. */
   onCall: (call: PortCall) => void = () => undefined;
   readonly #handlers;
   #messages = 0;
 
-  constructor(start: Micros, settings: Readonly<Record<string, string>> = {}) {
+  /** @param events another table than the one in memory */
+  constructor(start: Micros, settings: Readonly<Record<string, string>> = {}, events?: Table<EventRow>) {
     this.clock = fakeClock(start);
-    this.events = new FakeTable<EventRow>(() => this.clock.now());
+    this.events = new FakeTable<EventRow>(
+      () => this.clock.now(),
+      (row) => this.refuse(row),
+    );
     this.summaries = new FakeTable<SummaryRow>(() => this.clock.now());
     const gate = { ...OPEN, before: async (call: PortCall) => this.onCall(call) };
     const ports = {
       clock: this.clock,
       store: this.store.port(gate),
       bus: this.bus.port(gate),
-      events: this.events.port('events', gate),
+      events: events ?? this.events.port('events', gate),
       summaries: this.summaries.port('summaries', gate),
-      tasks: new FakeTasks().port(gate),
+      tasks: new FakeTasks(() => this.clock.now()).port(gate),
     };
     const config = loadConfig({ PROJECT_ID: 'local-project', ...settings });
     const runtime = { config, ports, log: this.#log };
@@ -49,7 +63,17 @@ export class Handlers {
   /** A delivery of an event; returns the status of the answer. */
   async ingest(event: object | string): Promise<number> {
     const data = typeof event === 'string' ? event : JSON.stringify(event);
-    return (await this.#push('ingest', { data, attributes: {} })).status;
+    return this.deliver({ data });
+  }
+
+  /** A delivery of a message to `ingest`; returns the status of the answer. */
+  async deliver(message: Pushed): Promise<number> {
+    return (await this.#push('ingest', { attributes: {}, ...message })).status;
+  }
+
+  /** The body of a push to `ingest` as it is; returns the status of the answer. */
+  async post(body: unknown): Promise<number> {
+    return (await this.#call('ingest', body)).status;
   }
 
   /** A hint that names a key, as often as wanted at once. */
@@ -84,9 +108,10 @@ export class Handlers {
     return [...new Set(rows.map(({ revision, state }) => `${revision} ${state}`))];
   }
 
-  #push(name: 'ingest' | 'finish', { data, attributes }: Message): Promise<HttpAnswer> {
-    const message = { data: Buffer.from(data).toString('base64'), attributes, messageId: `m${++this.#messages}` };
-    return this.#call(name, { message, subscription: name, deliveryAttempt: 1 });
+  #push(name: 'ingest' | 'finish', pushed: Message & Pushed): Promise<HttpAnswer> {
+    const { data, attributes, messageId = `m${++this.#messages}`, deliveryAttempt = 1 } = pushed;
+    const message = { data: Buffer.from(data).toString('base64'), attributes, messageId };
+    return this.#call(name, { message, subscription: name, deliveryAttempt });
   }
 
   #call(name: 'ingest' | 'finish' | 'sweep', body: unknown): Promise<HttpAnswer> {
