@@ -79,6 +79,34 @@ resource "google_bigquery_table" "view" {
   depends_on = [google_bigquery_table.table]
 }
 
+# What each join left out; gone with the join.
+resource "google_bigquery_table" "left_out" {
+  for_each = local.joins
+
+  dataset_id          = google_bigquery_dataset.codaflow.dataset_id
+  table_id            = "${each.key}_left_out"
+  deletion_protection = false
+
+  view {
+    query = templatefile("${path.module}/sql/join/left_out.sql", {
+      dataset = "${var.project_id}.${google_bigquery_dataset.codaflow.dataset_id}"
+      join    = each.key
+      # `table`, `dataset.table` or `project.dataset.table`.
+      source = join(".", concat(
+        slice([var.project_id, google_bigquery_dataset.codaflow.dataset_id], 0, 3 - length(split(".", try(each.value.source.table, "events")))),
+        [try(each.value.source.table, "events")],
+      ))
+      key     = try(each.value.source.key, "unique_key")
+      id      = try(each.value.source.id, "event_id")
+      time    = try(each.value.source.time, "event_time")
+      arrival = try(coalesce(each.value.source.arrival), each.value.source.time, "ingest_time")
+    })
+    use_legacy_sql = false
+  }
+
+  depends_on = [google_bigquery_table.table]
+}
+
 # Compares what was stored with what was summed up; a difference makes the query, and so the alarm, fail.
 resource "google_bigquery_data_transfer_config" "reconciliation" {
   count = var.bigquery.reconciliation_schedule == "" ? 0 : 1

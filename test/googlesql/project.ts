@@ -3,6 +3,8 @@ import path from 'node:path';
 import type { Days } from '../../functions/core/join/days.ts';
 import { parseJoin, type JoinDefaults } from '../../functions/core/join/settings.ts';
 import { countsSql, mergeSql, probeSql, readSql, type Reads, type Statement } from '../../functions/core/join/sql.ts';
+import { leftOut } from '../../local/join-views.ts';
+import { DATASET, PROJECT } from '../../local/resources.ts';
 import type { Case } from './statements.ts';
 
 const at = (text: string): number => Date.parse(text) * 1000;
@@ -59,4 +61,7 @@ export const JOIN_STATEMENTS: readonly Case[] = JOINS.flatMap((join) =>
   ]),
 )
   .concat(DAYS.map((days) => readSql(TABLES, 'default', 'run-0', days, '')))
+  .concat(
+    JOINS.map((join) => ({ sql: leftOut(join).query.replaceAll(`${PROJECT}.${DATASET}`, 'p.ds'), parameters: {} })),
+  )
   .map(toCase);
