@@ -27,7 +27,7 @@ class World {
   readonly clock = fakeClock();
   readonly store = new FakeStore();
   readonly bus = new FakeBus();
-  readonly tasks = new FakeTasks();
+  readonly tasks = new FakeTasks(() => this.clock.now());
   readonly logged: LogEntry[] = [];
   /** What the probe is answered. */
   status: () => string | Error = () => 'doing';

@@ -1,4 +1,5 @@
 import type { Micros } from '../../functions/core/event.ts';
+import { End } from '../../functions/end.ts';
 import type { Clock, Ids } from '../../functions/ports.ts';
 
 export interface FakeClock extends Clock {
@@ -48,6 +49,11 @@ export function fakeClock(start: Micros = START): FakeClock {
       });
     },
   };
+}
+
+/** The end of a request that begins now, by the defaults of the settings. */
+export function requestEnd(clock: Clock): End {
+  return End.ofRequest(clock, { requestBudget: 55e6, portDeadline: 10e6 });
 }
 
 /** Ids in a fixed sequence: 32 hexadecimal digits that count up. */

@@ -1,4 +1,5 @@
 import { TransientError } from '../../functions/core/errors.ts';
+import { compareText } from '../../functions/core/sequence/order.ts';
 import type { Document, DueQuery, Store, Transaction } from '../../functions/ports.ts';
 import { OPEN, through, type Gate } from './gate.ts';
 
@@ -32,6 +33,7 @@ export class FakeStore {
       if (this.#at(path).version !== version) throw contention(path);
     }
     if (writes.size === 0) return;
+    for (const [path, document] of writes) check(path, document);
     this.#commits++;
     for (const [path, document] of writes) this.#documents.set(path, { document, version: this.#commits });
     this.onCommit(writes);
@@ -52,7 +54,7 @@ export class FakeStore {
 
   due({ collection, shard, before, limit, after }: DueQuery): { path: string; document: Document }[] {
     const isLater = (path: string, wakeAt: number) =>
-      after === undefined || wakeAt > after.wakeAt || (wakeAt === after.wakeAt && path > after.path);
+      after === undefined || wakeAt > after.wakeAt || (wakeAt === after.wakeAt && compareText(path, after.path) > 0);
     return [...this.dump()]
       .flatMap(([path, document]) => {
         const { wake_at: wakeAt } = document;
@@ -60,7 +62,7 @@ export class FakeStore {
         const found = inCollection && typeof wakeAt === 'number' && wakeAt <= before && isLater(path, wakeAt);
         return found ? [{ path, wakeAt, document }] : [];
       })
-      .sort((a, b) => a.wakeAt - b.wakeAt || (a.path < b.path ? -1 : 1))
+      .sort((a, b) => a.wakeAt - b.wakeAt || compareText(a.path, b.path))
       .slice(0, limit)
       .map(({ path, document }) => ({ path, document: structuredClone(document) }));
   }
@@ -81,6 +83,7 @@ export class FakeStore {
         const reads = new Map<string, number>();
         const writes = new Map<string, Document | null>();
         const get = (path: string): Document | null => {
+          checkPath(path);
           const { document, version } = this.#at(path);
           if ((reads.get(path) ?? version) !== version) throw contention(path);
           reads.set(path, version);
@@ -91,14 +94,18 @@ export class FakeStore {
             if (writes.size > 0) throw new Error('a transaction reads before it writes');
             return call('get', paths, () => paths.map(get));
           },
-          set: (path, document) => void writes.set(checkPath(path), checkDocument(document)),
-          delete: (path) => void writes.set(checkPath(path), null),
+          set: (path, document) => void writes.set(path, storable(document)),
+          delete: (path) => void writes.set(path, null),
         };
         const result = await work(tx);
         await call('commit', [...writes.keys()], () => this.#commit(reads, writes));
         return result;
       },
-      get: async (path) => call('read', [path], () => this.read(path)),
+      get: async (path) =>
+        call('read', [path], () => {
+          checkPath(path);
+          return this.read(path);
+        }),
       due: async (query) => call('due', [query.collection], () => this.due(query)),
     };
   }
@@ -108,29 +115,44 @@ function contention(path: string): TransientError {
   return new TransientError('contention', `${path} was changed meanwhile`);
 }
 
-function checkPath(path: string): string {
+/** What Firestore answers to an illegal request: the adapter takes every such answer for one that may change. */
+function refused(message: string): TransientError {
+  return new TransientError('unavailable', message);
+}
+
+function checkPath(path: string): void {
   const parts = path.split('/');
   const legal = (part: string) =>
     part !== '' && part !== '.' && part !== '..' && !/^__.*__$/.test(part) && Buffer.byteLength(part) <= 1500;
-  if (parts.length % 2 !== 0 || !parts.every(legal)) throw new Error(`illegal document path ${path}`);
-  return path;
+  if (parts.length % 2 !== 0 || !parts.every(legal)) throw refused(`illegal document path ${path}`);
 }
 
 const LARGEST_DOCUMENT = 1_048_576;
 
-/** A copy, as storing makes one; what Firestore would refuse is refused. */
-function checkDocument(document: Document): Document {
-  const size = sizeOf(document);
-  if (size > LARGEST_DOCUMENT) throw new Error(`the document has ${size} bytes, more than a document can hold`);
+function check(path: string, document: Document | null): void {
+  checkPath(path);
+  const size = documentSize(path, document ?? {});
+  if (size > LARGEST_DOCUMENT) throw refused(`the document has ${size} bytes, more than a document can hold`);
+}
+
+/** A copy, as storing makes one. */
+function storable(document: Document): Document {
+  sizeOf(document);
   return structuredClone(document);
 }
 
-/** Bytes of a document, about as Firestore counts them. */
+/** Bytes of a document by the rules that Firestore publishes. */
+function documentSize(path: string, document: Document): number {
+  return path.split('/').reduce((sum, id) => sum + Buffer.byteLength(id) + 1, 16) + sizeOf(document);
+}
+
+/** Bytes of a document without its name, or of one value. @throws Error for undefined */
 export function sizeOf(value: unknown): number {
   if (value === undefined) throw new Error('undefined cannot be stored');
+  if (value === null || typeof value === 'boolean') return 1;
   if (typeof value === 'string') return Buffer.byteLength(value) + 1;
   if (value instanceof Uint8Array) return value.length;
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + sizeOf(item), 0);
-  if (typeof value !== 'object' || value === null) return 8;
-  return Object.entries(value).reduce((sum, [name, item]) => sum + Buffer.byteLength(name) + 1 + sizeOf(item), 0);
+  if (typeof value !== 'object') return 8;
+  return Object.entries(value).reduce((sum, [name, item]) => sum + Buffer.byteLength(name) + 1 + sizeOf(item), 32);
 }

@@ -36,3 +36,11 @@ export class FakeTable<Row> {
     };
   }
 }
+
+const DAY = 86_400e6;
+
+/** Why a table by day of an event time refuses a streamed row: 3,650 days back, 366 ahead. Null takes it. */
+export function whyOutside(eventTime: number, now: number): string | null {
+  const days = Math.floor(eventTime / DAY) - Math.floor(now / DAY);
+  return days < -3650 || days > 366 ? 'the partition is outside the allowed bounds' : null;
+}

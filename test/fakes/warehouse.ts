@@ -1,6 +1,6 @@
 import type { EventRow } from '../../functions/core/event.ts';
 import { digest } from '../../functions/core/ids.ts';
-import { AmbiguousError } from '../../functions/core/errors.ts';
+import { PermanentError, TransientError } from '../../functions/core/errors.ts';
 import type { JobState, QueryJob, ResultPage, Warehouse } from '../../functions/ports.ts';
 import { through, type Gate } from './gate.ts';
 import type { Committed, FakeTable } from './tables.ts';
@@ -192,8 +192,9 @@ export class FakeWarehouse {
       page: async (id, token, maxRows): Promise<ResultPage | null> =>
         call('page', id, () => {
           const entry = this.jobs.get(id);
-          if (entry === undefined) throw new AmbiguousError(`no job ${id}`);
-          if (entry.resultExpired) return null;
+          if (entry === undefined || entry.resultExpired) return null;
+          if (entry.state.state === 'running') throw new TransientError('not_ready', `job ${id} still runs`);
+          if (entry.state.state === 'failed') throw new PermanentError('statement_refused', entry.state.message);
           const at = Number(token ?? 0);
           const rows = entry.rows.slice(at, at + maxRows);
           return { rows, next: at + maxRows < entry.rows.length ? String(at + maxRows) : null };

@@ -1,0 +1,56 @@
+/**
+ * Every way in which the ports in memory, the local cloud and Google's services are known to differ. A property of the
+ * contract that meets a difference says what it saw, and what it saw has to stand here; an entry that no property
+ * meets, or in which nothing differs, fails the suite.
+ */
+export interface Capability {
+  readonly about: string;
+  /** What is seen on the ports of test/fakes, and on the adapters of functions/gcp with the servers of local/. */
+  readonly fake: string;
+  readonly local: string;
+  /** What Google documents. */
+  readonly google: string;
+}
+
+export const SIDES = ['fake', 'local'] as const;
+export type Side = (typeof SIDES)[number];
+
+const KINDS = {
+  fake: 'TransientError, no effect',
+  local: 'AmbiguousError, no effect',
+  google: 'as local: the client cannot tell a request that never arrived from an answer that was lost',
+};
+
+export const CAPABILITIES = {
+  'store: commit that never arrived': { about: 'a commit that fails with UNAVAILABLE before its effect', ...KINDS },
+  'store: conflict': {
+    about: 'two transactions read a document, both change it',
+    fake: 'the first commit wins, the other one is told contention',
+    local: 'the first commit wins, the other one is told contention',
+    google: 'pessimistic by our setting: the second waits for the lock, at most 20 s, then ABORTED (contention)',
+  },
+  'bus: request that never arrived': { about: 'a publish that fails with UNAVAILABLE before its effect', ...KINDS },
+  'bus: answer lost once': {
+    about: 'copies of a message whose first answer is lost',
+    fake: '1, AmbiguousError',
+    local: '2, published',
+    google: 'as local: the client repeats the request within its deadline, and each one counts',
+  },
+  'events: request that never arrived': { about: 'an append that fails with UNAVAILABLE before its effect', ...KINDS },
+  'events: answer lost once': {
+    about: 'copies of a row whose first answer is lost',
+    fake: '1, AmbiguousError',
+    local: '2, ok',
+    google: 'as local: the adapter appends once more over a new connection',
+  },
+  'tasks: creation that never arrived': { about: 'a creation that fails with UNAVAILABLE before its effect', ...KINDS },
+  'tasks: name after the task is gone': {
+    about: 'when the name of a task that is gone becomes free',
+    fake: 'after 1 h',
+    local: 'after 1 h',
+    google: 'documents disagree: about 1 h, or up to 24 h',
+  },
+  'warehouse: job that never arrived': { about: 'a job whose creation fails with UNAVAILABLE before its effect', ...KINDS }, // prettier-ignore
+} as const satisfies Readonly<Record<string, Capability>>;
+
+export type CapabilityId = keyof typeof CAPABILITIES;
