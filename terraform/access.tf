@@ -155,18 +155,34 @@ resource "google_cloud_tasks_queue_iam_member" "enqueuer" {
   member   = google_service_account.account[each.key].member
 }
 
-# Secrets.
+# What watches look at. Whoever made a job may look at it; for the jobs of others, poll needs this.
 
-resource "google_secret_manager_secret_iam_member" "function" {
-  for_each = merge([
-    for key, secret in var.secrets : {
-      for function in secret.functions : "${key}/${function}" => { secret = secret.secret, function = function }
-    }
-  ]...)
+resource "google_project_iam_custom_role" "job_reader" {
+  for_each = var.polling.job_projects
+
+  project     = each.value
+  role_id     = replace("${local.name}_job_reader", "-", "_")
+  title       = "${local.name} job reader"
+  description = "Tells how a job of BigQuery stands; lists none and opens no table"
+  permissions = ["bigquery.jobs.get"]
+
+  depends_on = [google_project_service.service]
+}
+
+resource "google_project_iam_member" "job_reader" {
+  for_each = var.polling.job_projects
+
+  project = each.value
+  role    = google_project_iam_custom_role.job_reader[each.key].name
+  member  = google_service_account.account["poll"].member
+}
+
+resource "google_secret_manager_secret_iam_member" "poll" {
+  for_each = var.polling.secrets
 
   secret_id = each.value.secret
   role      = "roles/secretmanager.secretAccessor"
-  member    = google_service_account.account[each.value.function].member
+  member    = google_service_account.account["poll"].member
 }
 
 # Building.

@@ -80,9 +80,9 @@ resource "google_cloudfunctions2_function" "function" {
     environment_variables = merge(local.environment, var.settings)
 
     dynamic "secret_environment_variables" {
-      for_each = { for key, secret in var.secrets : key => secret if contains(secret.functions, each.key) }
+      for_each = each.key == "poll" ? var.polling.secrets : {}
       content {
-        key        = secret_environment_variables.key
+        key        = "PROBE_SECRET_${secret_environment_variables.key}"
         project_id = var.project_id
         secret     = secret_environment_variables.value.secret
         version    = secret_environment_variables.value.version
@@ -94,7 +94,7 @@ resource "google_cloudfunctions2_function" "function" {
     google_artifact_registry_repository_iam_member.build,
     google_project_iam_member.build_logs,
     google_project_iam_member.build_sources,
-    google_secret_manager_secret_iam_member.function,
+    google_secret_manager_secret_iam_member.poll,
     google_storage_bucket_iam_member.build,
   ]
 }

@@ -198,15 +198,26 @@ variable "settings" {
   }
 }
 
-variable "secrets" {
-  description = "Secrets of Secret Manager shown to functions: environment variable = { secret, version, functions }. The values never pass through Terraform."
-  type = map(object({
-    secret    = string
-    version   = optional(string, "latest")
-    functions = set(string)
-  }))
+variable "polling" {
+  description = "What watches may look at: jobs of BigQuery in the `job_projects`, and HTTP services with `secrets`, name in the watch = { secret, version } of Secret Manager. Only the function poll is given them; the values never pass through Terraform."
+  type = object({
+    job_projects = optional(set(string), [])
+    secrets = optional(map(object({
+      secret  = string
+      version = optional(string, "latest")
+    })), {})
+  })
   default  = {}
   nullable = false
+
+  validation {
+    condition     = alltrue([for project in var.polling.job_projects : can(regex("^[a-z][a-z0-9-]{4,28}[a-z0-9]$", project))])
+    error_message = "polling.job_projects holds ids of projects, for example my-warehouse."
+  }
+  validation {
+    condition     = alltrue([for name in keys(var.polling.secrets) : can(regex("^[A-Z][A-Z0-9_]{0,99}$", name))])
+    error_message = "polling.secrets has names of A-Z, 0-9 and _ as in the watches, for example ORDERS."
+  }
 }
 
 variable "schedules" {

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { BigQuery } from '@google-cloud/bigquery';
 import { startBigQuery } from '../../local/bigquery/server.ts';
 import type { BigQueryServer } from '../../local/bigquery/types.ts';
+import { Faults, type Fault } from '../../local/shared/faults.ts';
 import { loadConfig } from '../config.ts';
 import { createJobProbe } from './probe-bigquery.ts';
 
@@ -11,9 +12,10 @@ process.env['METADATA_SERVER_DETECTION'] = 'none';
 const PROJECT = 'local-project';
 let server: BigQueryServer;
 let client: BigQuery;
+let fault: Fault | undefined;
 
 before(async () => {
-  server = await startBigQuery({ project: PROJECT });
+  server = await startBigQuery({ project: PROJECT, faults: new Faults(() => fault) });
   client = new BigQuery({ projectId: PROJECT, apiEndpoint: `http://${server.address}` });
 });
 after(() => server.stop());
@@ -32,4 +34,14 @@ test('a job that is done, one that failed, one that is not there', async () => {
   await bad.promise().catch(() => undefined);
   assert.equal((await look('bad')).state, 'failed');
   assert.deepEqual(await look('nowhere'), { state: 'absent' });
+});
+
+test('jobs of others that it may not look at: the watch waits, and says what to grant', async (t) => {
+  t.after(() => (fault = undefined));
+  fault = { kind: 'refuse', code: 7, message: 'Access Denied' };
+  await assert.rejects(
+    look('good'),
+    /poll needs bigquery\.jobs\.get on the project local-project.*job_projects.*Access Denied/,
+  );
+  await assert.rejects(look('good'), { code: 'unavailable' });
 });

@@ -34,10 +34,19 @@ export function createJobProbe({
       const error = toError(thrown);
       if ('code' in error && Number(error.code) === NOT_FOUND) return { state: 'absent' };
       if (error instanceof AmbiguousError) throw error;
-      // Also a missing permission: an operator cures it, and the watch waits until its timeout.
+      // An operator cures it, and the watch waits until its timeout.
+      if (isDenied(error)) throw new TransientError('unavailable', `${grant(project ?? config.projectId)} (${what}: ${error.message})`, error); // prettier-ignore
       throw new TransientError('unavailable', `${what}: ${error.message}`, error);
     }
   };
+}
+
+function isDenied(error: Error & { errors?: readonly { readonly reason?: string }[] }): boolean {
+  return error.errors?.[0]?.reason === 'accessDenied';
+}
+
+function grant(project: string): string {
+  return `poll needs bigquery.jobs.get on the project ${project}: add it to polling.job_projects of Terraform`;
 }
 
 function progress({ status, statistics = {} }: JobResource): JobProgress {

@@ -12,7 +12,7 @@ const MAX_ANSWER = 256 * 1024;
 const MAX_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Secrets are environment variables of this prefix: a watch can name no other variable. */
-const SECRET_PREFIX = 'PROBE_SECRET_';
+export const SECRET_PREFIX = 'PROBE_SECRET_';
 
 interface Response extends ProbeAnswer {
   readonly location: string | null;

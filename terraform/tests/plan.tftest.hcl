@@ -55,6 +55,10 @@ run "defaults" {
     condition     = length(google_billing_budget.month) == 0 && length(google_monitoring_notification_channel.email) == 0
     error_message = "Nothing optional is made unasked."
   }
+  assert {
+    condition     = length(google_project_iam_member.job_reader) == 0 && length(google_secret_manager_secret_iam_member.poll) == 0
+    error_message = "poll looks at no jobs and no secrets unasked."
+  }
 }
 
 run "second_deployment" {
@@ -92,7 +96,7 @@ run "choices" {
     bigquery            = { events_expiration_days = 400, reconciliation_schedule = "" }
     firestore           = { edition = "ENTERPRISE" }
     publishers          = { shop = "serviceAccount:shop@demo-project.iam.gserviceaccount.com" }
-    secrets             = { PROBE_TOKEN = { secret = "probe", functions = ["poll"] } }
+    polling             = { job_projects = ["other-project"], secrets = { ORDERS = { secret = "orders-token" } } }
     alerts              = { emails = ["ops@example.com"] }
     budget              = { billing_account = "000000-000000-000000", units = 50 }
     event_schema        = { definition = "{}" }
@@ -124,10 +128,14 @@ run "choices" {
   }
   assert {
     condition = (
-      length(google_cloudfunctions2_function.function["poll"].service_config[0].secret_environment_variables) == 1 &&
-      length(google_cloudfunctions2_function.function["ingest"].service_config[0].secret_environment_variables) == 0
+      [for secret in google_cloudfunctions2_function.function["poll"].service_config[0].secret_environment_variables : secret.key] == ["PROBE_SECRET_ORDERS"] &&
+      alltrue([for name, f in google_cloudfunctions2_function.function : name == "poll" || length(f.service_config[0].secret_environment_variables) == 0])
     )
-    error_message = "A secret is shown only to the functions that are named."
+    error_message = "Secrets are shown to poll, and to no other function."
+  }
+  assert {
+    condition     = google_project_iam_member.job_reader["other-project"].project == "other-project"
+    error_message = "poll may look at the jobs of the projects that are named."
   }
   assert {
     condition     = google_pubsub_topic.topic["events"].schema_settings[0].encoding == "JSON"
@@ -201,6 +209,22 @@ run "refuses_setting_that_follows" {
     settings = { EVENTS_TOPIC = "others" }
   }
   expect_failures = [var.settings]
+}
+
+run "refuses_secret_that_no_watch_can_name" {
+  command = plan
+  variables {
+    polling = { secrets = { orders = { secret = "orders-token" } } }
+  }
+  expect_failures = [var.polling]
+}
+
+run "refuses_job_project_that_is_none" {
+  command = plan
+  variables {
+    polling = { job_projects = ["My Project"] }
+  }
+  expect_failures = [var.polling]
 }
 
 run "refuses_hours_without_expiration" {

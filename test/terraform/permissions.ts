@@ -1,14 +1,14 @@
-import { entryPoint, portsOf, topicsOf } from './source-graph.ts';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { METHODS, OWN_JOB, ROLES } from './methods.ts';
 import type { Plan, Resource } from './terraform.ts';
 
-/**
- * What every identity needs, from the calls that the code makes, and what the plan grants it.
- *
- * Methods and their permissions are those of Google's reference: "Access control" of Pub/Sub, BigQuery (also the Storage
- * Write API), Firestore ("Required permissions for API methods"), Cloud Tasks, Cloud Run and IAM.
- */
+/** What every identity needs, from the calls that it was seen to make, and what the plan grants it. */
 
-/** `account` is the name in accounts.tf, or `pubsub` for Pub/Sub's own; `on` is what the permission is needed on. */
+/** Calls of each function: `API.method place`. Recorded by test/identities, which holds this file to what it sees. */
+export const RECORDED = path.resolve(import.meta.dirname, 'recorded-methods.json');
+
+/** `account` is the name in accounts.tf, `pubsub` for Pub/Sub's own, else an IAM member; `on` is the place. */
 export interface Need {
   readonly account: string;
   readonly method: string;
@@ -16,117 +16,59 @@ export interface Need {
   readonly on: string;
 }
 
-/** Method -> permissions, for the methods that are called. */
-const METHODS: Readonly<Record<string, readonly string[]>> = {
-  'firestore.BatchGetDocuments': ['datastore.entities.get'],
-  'firestore.BeginTransaction': ['datastore.databases.get'],
-  'firestore.Commit': ['datastore.entities.create', 'datastore.entities.update', 'datastore.entities.delete'],
-  'firestore.Rollback': ['datastore.databases.get'],
-  'firestore.RunQuery': ['datastore.entities.get', 'datastore.entities.list'],
-  'pubsub.Publish': ['pubsub.topics.publish'],
-  'pubsub.Acknowledge': ['pubsub.subscriptions.consume'],
-  'bigquerystorage.AppendRows': ['bigquery.tables.updateData'],
-  'bigquerystorage.GetWriteStream': ['bigquery.tables.get'],
-  'bigquery.tables.get': ['bigquery.tables.get'],
-  'bigquery.jobs.insert': ['bigquery.jobs.create'],
-  'bigquery.SELECT': ['bigquery.tables.getData'],
-  'bigquery.MERGE': ['bigquery.tables.updateData'],
-  'tasks.CreateTask': ['cloudtasks.tasks.create'],
-  'run.Invoke': ['run.routes.invoke'],
-  'iamcredentials.GenerateIdToken': ['iam.serviceAccounts.getOpenIdToken'],
-  'storage.objects.get': ['storage.objects.get'],
-  'artifactregistry.Upload': ['artifactregistry.repositories.uploadArtifacts'],
-  'logging.WriteLogEntries': ['logging.logEntries.create'],
-};
-
-/** Role -> those of its permissions that are used here. */
-const ROLES: Readonly<Record<string, readonly string[]>> = {
-  'roles/artifactregistry.writer': ['artifactregistry.repositories.uploadArtifacts'],
-  'roles/bigquery.dataEditor': ['bigquery.tables.get', 'bigquery.tables.getData', 'bigquery.tables.updateData'],
-  'roles/bigquery.dataViewer': ['bigquery.tables.get', 'bigquery.tables.getData'],
-  'roles/bigquery.jobUser': ['bigquery.jobs.create'],
-  'roles/cloudtasks.enqueuer': ['cloudtasks.tasks.create'],
-  'roles/datastore.user': [
-    'datastore.databases.get',
-    'datastore.entities.create',
-    'datastore.entities.delete',
-    'datastore.entities.get',
-    'datastore.entities.list',
-    'datastore.entities.update',
-  ],
-  'roles/iam.serviceAccountOpenIdTokenCreator': ['iam.serviceAccounts.getOpenIdToken'],
-  'roles/logging.logWriter': ['logging.logEntries.create'],
-  'roles/pubsub.publisher': ['pubsub.topics.publish'],
-  'roles/pubsub.subscriber': ['pubsub.subscriptions.consume'],
-  'roles/run.invoker': ['run.routes.invoke'],
-  'roles/storage.objectViewer': ['storage.objects.get'],
-};
-
-function needs(account: string, on: string, ...methods: readonly string[]): readonly Need[] {
-  return methods.flatMap((method) => METHODS[method]!.map((permission) => ({ account, method, permission, on })));
+export function recordedCalls(): Readonly<Record<string, readonly string[]>> {
+  return JSON.parse(readFileSync(RECORDED, 'utf8')) as Record<string, string[]>;
 }
 
-const TOPICS: Readonly<Record<string, string>> = {
-  completions: 'completions',
-  deadLetters: 'dead-letters',
-  events: 'events',
-  join: 'results',
-  summaries: 'summaries',
-};
-
-/** What a port's adapter calls. */
-const PORTS: Readonly<Record<string, (account: string) => readonly Need[]>> = {
-  clock: () => [],
-  ids: () => [],
-  bus: () => [], // by topic, below
-  store: (account) =>
-    needs(account, 'database', 'firestore.BatchGetDocuments', 'firestore.BeginTransaction', 'firestore.Commit', 'firestore.Rollback'), // prettier-ignore
-  events: (account) => needs(account, 'table events', 'bigquerystorage.AppendRows', 'bigquerystorage.GetWriteStream'),
-  summaries: (account) =>
-    needs(account, 'table summaries', 'bigquerystorage.AppendRows', 'bigquerystorage.GetWriteStream'),
-  warehouse: (account) => [
-    ...needs(account, 'project', 'bigquery.jobs.insert'),
-    ...needs(account, 'dataset', 'bigquery.tables.get', 'bigquery.SELECT'),
-    ...needs(account, 'table joined', 'bigquery.MERGE'),
-  ],
-  tasks: (account) => needs(account, 'queue poll', 'tasks.CreateTask'),
-  probes: () => [], // what a watch may look at is its owner's to grant: docs/polling.md
-};
-
-export function functionNeeds(name: string): readonly Need[] {
-  const source = entryPoint(name);
-  if (source === null) throw new Error(`functions/${name}.ts is missing`);
-  const ports = portsOf(name);
-  const topics = topicsOf(source);
-  return [
-    ...ports.flatMap((port) => PORTS[port]!(name)),
-    ...[...topics].flatMap((role) => needs(name, `topic ${TOPICS[role]}`, 'pubsub.Publish')),
-    ...(source.includes('store.due(') ? needs(name, 'database', 'firestore.RunQuery') : []),
-  ];
+/** `bigquery.read table events` -> method and place. */
+function needsOf(account: string, call: string): readonly Need[] {
+  const [, method = '', on = ''] = /^(\S+) (.*)$/.exec(call) ?? [];
+  const permissions = METHODS[method];
+  if (permissions === undefined) throw new Error(`${account} calls ${method}: say in methods.ts what it needs`);
+  return on === OWN_JOB ? [] : permissions.map((permission) => ({ account, method, permission, on }));
 }
 
-export const FUNCTION_NAMES = ['finish', 'ingest', 'join', 'poll', 'submit', 'sweep'] as const;
+/** Calls that no code of ours makes: those of Google's services, of the build and of the daily comparison. */
+const GOOGLES: Readonly<Record<string, readonly string[]>> = {
+  push: ['finish', 'ingest', 'poll'].map((name) => `run.Invoke function ${name}`),
+  scheduler: ['join', 'sweep'].map((name) => `run.Invoke function ${name}`),
+  tasks: ['poll', 'submit'].map((name) => `run.Invoke function ${name}`),
+  pubsub: [
+    'pubsub.Publish topic dead-letters',
+    ...['completions-finish', 'events-ingest', 'watches-poll'].map((name) => `pubsub.Acknowledge subscription ${name}`),
+    'iamcredentials.GenerateIdToken account push',
+    'bigquery.tables.get table dead_letters',
+    'bigquery.write table dead_letters',
+  ],
+  build: [
+    'storage.objects.get bucket',
+    'storage.objects.get project',
+    'artifactregistry.Upload repository',
+    'logging.WriteLogEntries project',
+  ],
+  reconcile: ['bigquery.jobs.insert project', 'bigquery.read table events', 'bigquery.read table summaries'],
+};
 
-/** Needs of the callers, of Pub/Sub itself, of the build and of the daily comparison. */
-const OTHERS: readonly Need[] = [
-  ...['ingest', 'finish', 'poll'].flatMap((f) => needs('push', `function ${f}`, 'run.Invoke')),
-  ...['join', 'sweep'].flatMap((f) => needs('scheduler', `function ${f}`, 'run.Invoke')),
-  ...['poll', 'submit'].flatMap((f) => needs('tasks', `function ${f}`, 'run.Invoke')),
-  ...needs('pubsub', 'topic dead-letters', 'pubsub.Publish'),
-  ...['events-ingest', 'completions-finish', 'watches-poll'].flatMap((s) =>
-    needs('pubsub', `subscription ${s}`, 'pubsub.Acknowledge'),
-  ),
-  ...needs('pubsub', 'account push', 'iamcredentials.GenerateIdToken'),
-  ...needs('pubsub', 'table dead_letters', 'bigquery.tables.get', 'bigquery.SELECT', 'bigquery.MERGE'),
-  ...needs('build', 'bucket', 'storage.objects.get'),
-  ...needs('build', 'project', 'storage.objects.get', 'logging.WriteLogEntries'),
-  ...needs('build', 'repository', 'artifactregistry.Upload'),
-  ...needs('reconcile', 'project', 'bigquery.jobs.insert'),
-  ...needs('reconcile', 'dataset', 'bigquery.SELECT'),
-];
+/** Everything optional that is granted to somebody, and the calls that it is for. */
+export const OPTIONAL = {
+  variables: {
+    publishers: { shop: 'user:publisher@example.com' },
+    submitters: { shop: 'user:submitter@example.com' },
+    bigquery: { joins_may_read: ['demo-project.warehouse'] },
+    polling: { job_projects: ['demo-project'], secrets: { ORDERS: { secret: 'orders' } } },
+  },
+  calls: {
+    'user:publisher@example.com': ['pubsub.Publish topic events'],
+    'user:submitter@example.com': ['run.Invoke function submit'],
+    join: ['bigquery.read dataset demo-project.warehouse'],
+    poll: ['secretmanager.AccessSecretVersion secret orders'],
+  },
+} as const;
 
 export function allNeeds(): readonly Need[] {
-  return [...FUNCTION_NAMES.flatMap(functionNeeds), ...OTHERS];
+  return [recordedCalls(), GOOGLES, OPTIONAL.calls].flatMap((calls) =>
+    Object.entries(calls).flatMap(([account, list]) => list.flatMap((call) => needsOf(account, call))),
+  );
 }
 
 export interface Grant {
@@ -141,22 +83,29 @@ const last = (value: unknown): string => String(value).split('/').at(-1)!;
 /** What a grant is on, from the arguments of its kind of resource. */
 const PLACES: Readonly<Record<string, (r: Resource) => string>> = {
   google_artifact_registry_repository_iam_member: () => 'repository',
-  google_bigquery_dataset_iam_member: () => 'dataset',
+  google_bigquery_dataset_iam_member: ({ after }) =>
+    after['dataset_id'] === 'codaflow'
+      ? 'dataset'
+      : `dataset ${String(after['project'])}.${String(after['dataset_id'])}`,
   google_bigquery_table_iam_member: (r) => `table ${String(r.after['table_id'])}`,
   google_cloud_run_v2_service_iam_member: (r) => `function ${String(r.after['name']).replace('codaflow-', '')}`,
   google_cloud_tasks_queue_iam_member: (r) => `queue ${String(r.after['name']).replace('codaflow-', '')}`,
   google_project_iam_member: (r) => (r.after['role'] === 'roles/datastore.user' ? 'database' : 'project'),
   google_pubsub_subscription_iam_member: (r) => `subscription ${last(r.after['subscription'])}`,
   google_pubsub_topic_iam_member: (r) => `topic ${last(r.after['topic'])}`,
+  google_secret_manager_secret_iam_member: (r) => `secret ${last(r.after['secret_id'])}`,
   google_service_account_iam_member: (r) =>
     `account ${/codaflow-(\w+)@/.exec(String(r.after['service_account_id']))?.[1]}`,
   google_storage_bucket_iam_member: () => 'bucket',
 };
 
+function ownRoles(plan: Plan): ReadonlyMap<string, readonly string[]> {
+  const roles = plan.of('google_project_iam_custom_role');
+  return new Map(roles.map((r) => [last(r.after['name']), r.after['permissions'] as string[]]));
+}
+
 export function grantsOf(plan: Plan): readonly Grant[] {
-  const custom = new Map(
-    plan.of('google_project_iam_custom_role').map((r) => [last(r.after['name']), r.after['permissions'] as string[]]),
-  );
+  const own = ownRoles(plan);
   return plan.resources
     .filter((r) => r.type.endsWith('_iam_member'))
     .map((r) => {
@@ -165,7 +114,7 @@ export function grantsOf(plan: Plan): readonly Grant[] {
       return {
         address: r.address,
         account: member.includes('@gcp-sa-pubsub.') ? 'pubsub' : (/codaflow-(\w+)@/.exec(member)?.[1] ?? member),
-        permissions: ROLES[role] ?? custom.get(last(role)) ?? [],
+        permissions: ROLES[role] ?? own.get(last(role)) ?? [],
         on: PLACES[r.type]!(r),
       };
     });
@@ -183,15 +132,27 @@ function covers(grant: Grant, need: Need): boolean {
 /** Calls that would be refused. */
 export function missing(plan: Plan): readonly string[] {
   const grants = grantsOf(plan);
-  return allNeeds()
+  const refused = allNeeds()
     .filter((need) => !grants.some((grant) => covers(grant, need)))
     .map((need) => `${need.account} calls ${need.method} on ${need.on} without ${need.permission}`);
+  return [...new Set(refused)];
 }
 
-/** Grants that no call uses. */
+/** Grants without which no more calls would be refused, and permissions of our own roles that no holder needs. */
 export function superfluous(plan: Plan): readonly string[] {
-  const all = allNeeds();
-  return grantsOf(plan)
-    .filter((grant) => !all.some((need) => need.on === grant.on && covers(grant, need)))
-    .map((grant) => grant.address);
+  const refused = missing(plan).length;
+  const grants = grantsOf(plan);
+  const needs = allNeeds();
+  const used = (permission: string, role: string) =>
+    grants.some(
+      (grant) =>
+        last(plan.resources.find((r) => r.address === grant.address)!.after['role']) === role &&
+        needs.some((need) => need.permission === permission && covers(grant, need)),
+    );
+  return [
+    ...grants.map(({ address }) => address).filter((address) => missing(plan.without(address)).length === refused),
+    ...[...ownRoles(plan)].flatMap(([role, permissions]) =>
+      permissions.filter((one) => !used(one, role)).map((one) => `${one} in ${role}`),
+    ),
+  ];
 }

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { metricProblems } from './monitoring.ts';
-import { namesInSettings, settingProblems, wakeIndexProblems } from './names.ts';
-import { missing, superfluous } from './permissions.ts';
+import { namesInSettings, otherDefaults, settingProblems, wakeIndexProblems } from './names.ts';
+import { missing, OPTIONAL, superfluous } from './permissions.ts';
 import { check, POLICIES } from './policies.ts';
 import { withoutTerraform, Workspace, type Plan } from './terraform.ts';
 import { unused } from './unused.ts';
@@ -163,7 +163,31 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     file: 'access.tf',
     from: '    join   = "joined"',
     to: '    sweep  = "joined"',
-    found: /join calls bigquery\.MERGE/,
+    found: /join calls bigquery\.write on table joined/,
+  },
+  'permission that nobody needs': {
+    file: 'access.tf',
+    from: '"bigquery.tables.updateData"]',
+    to: '"bigquery.tables.updateData", "bigquery.tables.delete"]',
+    found: /superfluous: bigquery\.tables\.delete/,
+  },
+  'secret for every function': {
+    file: 'functions.tf',
+    from: 'each.key == "poll" ? var.polling.secrets : {}',
+    to: 'var.polling.secrets',
+    found: /secrets are shown to poll alone/,
+  },
+  'secret under a name that no watch can give': {
+    file: 'functions.tf',
+    from: '"PROBE_SECRET_$',
+    to: '"SECRET_$',
+    found: /secrets are shown to poll alone/,
+  },
+  'database under a name of its own': {
+    file: 'firestore.tf',
+    from: 'name             = local.name',
+    to: 'name             = "${local.name}-state"',
+    found: /FIRESTORE_DATABASE is codaflow-state, by default codaflow/,
   },
   'data that destroy would take': {
     file: 'bigquery.tf',
@@ -244,7 +268,7 @@ async function problems(workspace: Workspace, pages: readonly string[]): Promise
   if (early.length > 0) return early.join('\n');
   let plan: Plan;
   try {
-    plan = await workspace.plan();
+    plan = await workspace.plan(OPTIONAL.variables);
   } catch (error) {
     return (error as Error).message;
   }
@@ -254,6 +278,7 @@ async function problems(workspace: Workspace, pages: readonly string[]): Promise
     ...superfluous(plan).map((grant) => `superfluous: ${grant}`),
     ...settingProblems(plan, workspace.module),
     ...namesInSettings(plan),
+    ...otherDefaults(plan),
     ...wakeIndexProblems(plan),
     ...metricProblems(plan),
     ...plan

@@ -29,7 +29,7 @@ describe('policies', { skip: withoutTerraform }, () => {
         events_expiration_days: 400,
         events_partitioning: 'HOUR',
       },
-      secrets: { PROBE_TOKEN: { secret: 'probe', functions: ['poll'] } },
+      polling: { job_projects: ['other-project'], secrets: { ORDERS: { secret: 'orders-token' } } },
       alerts: { emails: ['ops@example.com'] },
       budget: { billing_account: '000000-000000-000000', units: 50 },
     },

@@ -1,3 +1,4 @@
+import { SECRET_PREFIX } from '../../functions/gcp/probe-http.ts';
 import type { Plan, Resource } from './terraform.ts';
 
 /** Rules over a plan. Each returns what breaks it, a line each. */
@@ -26,6 +27,7 @@ const timeout = (f: Resource): number => Number(block(f, 'service_config')['time
 const PROJECT_ROLES: Readonly<Record<string, string>> = {
   'roles/bigquery.jobUser': 'jobs belong to a project',
   'roles/logging.logWriter': 'logs belong to a project',
+  job_reader: 'jobs belong to a project',
 };
 /** Given on the project, narrowed to one resource by a condition. */
 const CONDITIONAL_ROLES = ['roles/datastore.user', 'roles/storage.objectViewer'];
@@ -98,7 +100,8 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
 
   'no role on the project where a smaller place would do': (plan) =>
     failing(plan.of('google_project_iam_member'), (r) => {
-      const role = String(r.after['role']);
+      // One of our own without its project and the name of the deployment.
+      const role = String(r.after['role']).replace(/^projects\/.*codaflow_/, '');
       const { expression } = block(r, 'condition');
       const narrowed = typeof expression === 'string' && expression.startsWith('resource.name');
       return role in PROJECT_ROLES || (CONDITIONAL_ROLES.includes(role) && narrowed);
@@ -128,6 +131,12 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
         service['available_cpu'] === '1' &&
         Number(service['max_instance_request_concurrency']) > 1
       );
+    }),
+
+  'secrets are shown to poll alone, as it reads them': (plan) =>
+    failing(functions(plan), (f) => {
+      const secrets = (block(f, 'service_config')['secret_environment_variables'] ?? []) as readonly { key: string }[];
+      return secrets.every(({ key }) => f.key === 'poll' && key.startsWith(SECRET_PREFIX));
     }),
 
   'functions are reached from inside only': (plan) =>

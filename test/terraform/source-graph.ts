@@ -4,6 +4,7 @@ import path from 'node:path';
 /** Reads the functions' own source, so that tests hold the deployment to what the code does. */
 
 export const FUNCTIONS = path.resolve(import.meta.dirname, '../../functions');
+export const FUNCTION_NAMES = ['finish', 'ingest', 'join', 'poll', 'submit', 'sweep'] as const;
 
 /** Text of every source file under functions/, without tests. */
 export function sources(): ReadonlyMap<string, string> {
@@ -28,13 +29,6 @@ export function entryPoint(name: string): string | null {
     }
   }
   return [...seen.values()].join('\n');
-}
-
-/** The ports that an entry point says it uses. */
-export function portsOf(name: string): readonly string[] {
-  const own = readFileSync(path.join(FUNCTIONS, `${name}.ts`), 'utf8');
-  const list = /export const uses = \[([^\]]*)\]/.exec(own)?.[1] ?? '';
-  return [...list.matchAll(/'(\w+)'/g)].map(([, port]) => port!);
 }
 
 /** Topics that a source publishes to, by their role; `join` is the topic that a join names. */
