@@ -1,3 +1,4 @@
+import { longestCall } from './end.ts';
 import { SETTINGS, type Config, type Setting } from './settings.ts';
 
 export type { Config } from './settings.ts';
@@ -12,6 +13,9 @@ export class ConfigError extends Error {
   }
 }
 
+/** The functions' timeout less what the start of an instance, a body and an answer may take. */
+const LONGEST_REQUEST = 55e6;
+
 /** Conditions between settings: text of the problem, or null. */
 const RULES: readonly ((c: Config) => string | null)[] = [
   (c) => (c.joinWait > c.joinLookback ? 'JOIN_WAIT must not be longer than JOIN_LOOKBACK' : null),
@@ -19,6 +23,17 @@ const RULES: readonly ((c: Config) => string | null)[] = [
     c.joinLookback > c.timeTravel - 2 * c.timeTravelMargin
       ? 'JOIN_LOOKBACK must not be longer than TIME_TRAVEL less twice TIME_TRAVEL_MARGIN'
       : null,
+  (c) =>
+    c.requestBudget > LONGEST_REQUEST
+      ? 'REQUEST_BUDGET must not be longer than 55s: the functions end after 60s'
+      : null,
+  (c) => {
+    const call = longestCall(c);
+    const fits = 4 * call <= c.requestBudget && 2 * call <= c.groupBudget && c.groupBudget + call < c.requestBudget;
+    return fits
+      ? null
+      : 'PORT_DEADLINE and 1s must fit twice into GROUP_BUDGET, four times into REQUEST_BUDGET, and once beside GROUP_BUDGET into REQUEST_BUDGET';
+  },
   (c) => (c.settle > c.settleMax ? 'SETTLE must not be longer than SETTLE_MAX' : null),
   (c) => {
     const bytes = largestState(c);

@@ -1,5 +1,6 @@
 import { PermanentError } from './core/errors.ts';
 import type { Delivery } from './core/event.ts';
+import { End } from './end.ts';
 import { ACKNOWLEDGE, answerFailure } from './http/answers.ts';
 import type { Handler } from './http/handler.ts';
 import { readPush } from './http/push.ts';
@@ -17,6 +18,7 @@ export const uses = ['clock', 'store', 'bus', 'summaries'] as const;
 export function create({ ports, config }: Runtime<(typeof uses)[number]>): Handler {
   const finisher = createFinisher(ports, config);
   return async (request, log) => {
+    const end = End.ofRequest(ports.clock, config);
     let delivery: Delivery;
     try {
       delivery = readPush(request.body);
@@ -30,7 +32,7 @@ export function create({ ports, config }: Runtime<(typeof uses)[number]>): Handl
       log({ severity: 'ERROR', event: 'finish.invalid_hint', messageId: delivery.messageId });
       return ACKNOWLEDGE;
     }
-    const finished = await finisher.finish(key, withFields(log, { messageId: delivery.messageId }));
+    const finished = await finisher.finish(key, end, withFields(log, { messageId: delivery.messageId }));
     if (finished.kind !== 'failed') return ACKNOWLEDGE;
     log({ severity: 'WARNING', event: 'finish.retry', unique_key: key, error: finished.error });
     return answerFailure(finished.error instanceof PermanentError ? new Error(finished.error.message) : finished.error);

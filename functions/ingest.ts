@@ -1,5 +1,6 @@
 import { PermanentError } from './core/errors.ts';
 import type { Delivery } from './core/event.ts';
+import { End } from './end.ts';
 import { ACKNOWLEDGE, answerFailure } from './http/answers.ts';
 import type { Handler } from './http/handler.ts';
 import { readPush } from './http/push.ts';
@@ -14,13 +15,17 @@ type Uses = (typeof uses)[number];
 /** The pipeline over the state of the keys. */
 export function pipelineOf({ ports, config }: Pick<Runtime<Uses>, 'ports' | 'config'>): Pipeline {
   const recorder = createRecorder(ports, config);
-  return createPipeline(config, ports, { record: (events) => recorder.record(events), message: completionMessage });
+  return createPipeline(config, ports, {
+    record: (events, end) => recorder.record(events, end),
+    message: completionMessage,
+  });
 }
 
 /** Push subscription on the topic of events. */
 export function create(runtime: Runtime<Uses>): Handler {
   const pipeline = pipelineOf(runtime);
   return async (request, log) => {
+    const end = End.ofRequest(runtime.ports.clock, runtime.config);
     let delivery: Delivery;
     try {
       delivery = readPush(request.body);
@@ -30,12 +35,12 @@ export function create(runtime: Runtime<Uses>): Handler {
       log({ severity: 'ERROR', event: 'ingest.invalid_push', code: error.code, message: error.message });
       return answerFailure(error);
     }
-    return answer(delivery, pipeline, log);
+    return answer(delivery, pipeline, end, log);
   };
 }
 
-async function answer(delivery: Delivery, pipeline: Pipeline, log: Log) {
-  const outcome = await pipeline.ingest(delivery, log);
+async function answer(delivery: Delivery, pipeline: Pipeline, end: End, log: Log) {
+  const outcome = await pipeline.ingest(delivery, end, log);
   if (outcome.kind !== 'retry') return ACKNOWLEDGE;
   log({
     severity: 'WARNING',

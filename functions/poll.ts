@@ -1,5 +1,6 @@
 import { PermanentError, toError } from './core/errors.ts';
 import { decodeWatch } from './core/watch/spec.ts';
+import { End } from './end.ts';
 import { answerFailure } from './http/answers.ts';
 import type { Handler, HttpAnswer, HttpRequest } from './http/handler.ts';
 import type { Log } from './log.ts';
@@ -23,8 +24,9 @@ const TASK_ATTEMPTS = 10;
  * `GET ?watch_id=` shows it and `DELETE ?watch_id=` cancels it. A task is answered 503 only while repeating may help.
  */
 export function create({ ports, config }: Runtime<(typeof uses)[number]>): Handler {
-  const watcher = createWatcher(ports, config);
   return async (request, log) => {
+    const within = End.ofRequest(ports.clock, config).guard(ports);
+    const watcher = createWatcher(within, config);
     const { task } = callerOf(request.headers);
     if (task !== null) return look(request, task.attempt, watcher, log);
     if (request.method === 'POST') {
@@ -32,7 +34,7 @@ export function create({ ports, config }: Runtime<(typeof uses)[number]>): Handl
         return refuse(413, 'too_large', `a watch has at most ${MAX_BODY} bytes`);
       const body = parse(request);
       const isPush = typeof body === 'object' && body !== null && ('message' in body || 'data' in body);
-      return isPush ? createFromPush(body, watcher, ports.bus, config, log) : post(body, watcher, log);
+      return isPush ? createFromPush(body, watcher, within.bus, config, log) : post(body, watcher, log);
     }
     if (request.method !== 'GET' && request.method !== 'DELETE') {
       const more = { headers: { allow: 'GET, POST, DELETE' } };

@@ -205,9 +205,15 @@ export const SETTINGS = {
   groupKeys: define('GROUP_KEYS', '20', 'Keys in one transaction', integer(1, 200)),
   groupEvents: define('GROUP_EVENTS', '200', 'Events in one transaction', integer(1, 2000)),
   groupBytes: define('GROUP_BYTES', '8MiB', 'Bytes in one append', bytes),
-  groupBudget: define('GROUP_BUDGET', '25s', 'How long a request may wait for its group to begin', duration),
+  groupBudget: define('GROUP_BUDGET', '25s', 'How long a group of requests may take', duration),
   pendingBytes: define('PENDING_BYTES', '64MiB', 'Bytes of waiting requests; more are answered 429', bytes),
   portDeadline: define('PORT_DEADLINE', '10s', 'Deadline of one call of a Google service', duration),
+  requestBudget: define(
+    'REQUEST_BUDGET',
+    '55s',
+    'Every request but those of join is answered within this; what does not fit is answered 429 or 503',
+    duration,
+  ),
   maxAttempts: define(
     'MAX_DELIVERY_ATTEMPTS',
     '100',

@@ -1,10 +1,12 @@
-import { PermanentError } from './core/errors.ts';
+import { PermanentError, toError } from './core/errors.ts';
 import type { Delivery } from './core/event.ts';
+import { End } from './end.ts';
 import { answerFailure } from './http/answers.ts';
 import type { Handler, HttpAnswer, HttpRequest } from './http/handler.ts';
 import { pipelineOf } from './ingest.ts';
 import type { Outcome, Pipeline } from './ingest/pipeline.ts';
 import type { Log } from './log.ts';
+import type { Store } from './ports.ts';
 import type { Runtime } from './runtime.ts';
 import { itemsOf, MAX_BODY, MAX_EVENTS, wholeBody, type Item } from './submit/body.ts';
 import { callerOf, type Caller } from './submit/caller.ts';
@@ -27,11 +29,22 @@ const JSON_TYPE = /^(application\/(json|[\w.-]+\+json|octet-stream)|text\/(json|
 export function create(runtime: Runtime<Uses>): Handler {
   const pipeline = pipelineOf(runtime);
   return async (request, log) => {
+    const end = End.ofRequest(runtime.ports.clock, runtime.config);
     const caller = callerOf(request.headers);
-    if (caller.task !== null) return submit(request, caller, pipeline, runtime, log);
-    if (request.method === 'GET') return inspect(request.query ?? '', runtime.ports.store);
-    return refusal(request) ?? submit(request, caller, pipeline, runtime, log);
+    if (caller.task !== null) return submit(request, caller, pipeline, runtime, end, log);
+    if (request.method === 'GET') return look(request.query ?? '', end.guard(runtime.ports).store, log);
+    return refusal(request) ?? submit(request, caller, pipeline, runtime, end, log);
   };
+}
+
+async function look(query: string, store: Store, log: Log): Promise<HttpAnswer> {
+  try {
+    return await inspect(query, store);
+  } catch (thrown) {
+    const error = toError(thrown);
+    log({ severity: 'WARNING', event: 'submit.not_inspected', error });
+    return answerFailure(error);
+  }
 }
 
 /** What is wrong with the request itself, before its body is read. */
@@ -53,6 +66,7 @@ async function submit(
   caller: Caller,
   pipeline: Pipeline,
   { config }: Runtime<Uses>,
+  end: End,
   log: Log,
 ): Promise<HttpAnswer> {
   const body = wholeBody(request);
@@ -71,7 +85,7 @@ async function submit(
   const deliveries = items.map((item, index) => delivery(item, index, caller));
   const outcomes = await Promise.all(
     deliveries.map((one) =>
-      tooMany ? pipeline.reject(one, { code: 'too_large', hint: MANY }, log) : pipeline.ingest(one, log),
+      tooMany ? pipeline.reject(one, { code: 'too_large', hint: MANY }, end, log) : pipeline.ingest(one, end, log),
     ),
   );
   reportUndecided(outcomes, caller, log);
@@ -83,8 +97,9 @@ const MANY = `the array has more than ${MAX_EVENTS} events: send several request
 function delivery(item: Item, index: number, { task, origin }: Caller): Delivery {
   return {
     ...item,
-    // What names an event that has no id of its own; a task keeps its name over all its attempts.
-    messageId: task === null ? '' : `${task.name}/${index}`,
+    // What names an event that has no id of its own: a task keeps its name over all its attempts, and no other task of
+    // its queue has it.
+    messageId: task === null ? '' : `${task.queue}/${task.name}/${index}`,
     publishTime: null,
     deliveryAttempt: task?.attempt ?? null,
     origin,

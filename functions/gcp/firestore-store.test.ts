@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { startFirestore, type FirestoreServer } from '../../local/firestore/server.ts';
 import { Faults, type Fault } from '../../local/shared/faults.ts';
+import { requestEnd } from '../../test/fakes/clock.ts';
 import { event, SETTINGS } from '../../test/fakes/keys.ts';
 import { loadConfig } from '../config.ts';
 import { AmbiguousError, TransientError } from '../core/errors.ts';
@@ -176,7 +177,7 @@ describe('the recorder on Firestore', () => {
     const events = Array.from({ length: 12 }, (_, i) => event({ uniqueKey: `${collection}/key`, eventId: `e${i}` }));
     const deliver = async (one: (typeof events)[number]): Promise<string> => {
       for (;;) {
-        const [outcome] = (await recorder.record([one])).outcomes;
+        const [outcome] = (await recorder.record([one], requestEnd(clock))).outcomes;
         if (outcome!.kind !== 'failed') return outcome!.kind;
       }
     };

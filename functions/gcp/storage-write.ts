@@ -48,13 +48,13 @@ export function createTable<Row extends object>(
   };
 
   const send = async (rows: readonly Buffer[], end: number): Promise<AppendResponse> => {
+    const left = () => (end - clock.now()) / 1000;
     for (let attempt = 1; ; attempt++) {
-      const left = (end - clock.now()) / 1000;
-      if (left <= 0) throw new AmbiguousError(`${what}: no answer within ${deadlineMs} ms`);
-      const current = await withDeadline(connect(), left, what);
+      if (left() <= 0) throw new AmbiguousError(`${what}: no answer within ${deadlineMs} ms`);
+      const current = await withDeadline(connect(), left(), what);
       try {
         const answer = current.append(opening, { writeStream, protoRows: { rows: { serializedRows: [...rows] } } });
-        return await withDeadline(answer, left, what, () => current.abandon());
+        return await withDeadline(answer, left(), what, () => current.abandon());
       } catch (thrown) {
         const error = failure(thrown, what);
         // Once more over a new connection: repeated rows are harmless, and idle connections end all the time.

@@ -9,13 +9,9 @@ export type AppendFate =
 
 /**
  * Appends rows that have nothing to do with each other: where the whole request is refused, its halves find out which
- * row was to blame. Nothing begins again once `over` says so. Never rejects.
+ * row was to blame. Never rejects.
  */
-export async function appendAll<Row>(
-  table: Table<Row>,
-  rows: readonly Row[],
-  over: () => boolean,
-): Promise<readonly AppendFate[]> {
+export async function appendAll<Row>(table: Table<Row>, rows: readonly Row[]): Promise<readonly AppendFate[]> {
   let results: readonly Appended[];
   try {
     results = await table.append(rows);
@@ -23,10 +19,9 @@ export async function appendAll<Row>(
     const error = toError(thrown);
     if (!(error instanceof PermanentError)) return rows.map(() => ({ kind: 'failed', error }));
     if (rows.length === 1) return [{ kind: 'refused', reason: error.message }];
-    if (over()) return rows.map(() => ({ kind: 'failed', error: late() }));
     const middle = Math.ceil(rows.length / 2);
-    const first = await appendAll(table, rows.slice(0, middle), over);
-    return [...first, ...(await appendAll(table, rows.slice(middle), over))];
+    const first = await appendAll(table, rows.slice(0, middle));
+    return [...first, ...(await appendAll(table, rows.slice(middle)))];
   }
   return results.map((result) => {
     if (result.ok) return { kind: 'recorded' };
@@ -40,7 +35,3 @@ export async function appendAll<Row>(
  * until the last delivery attempt.
  */
 const UNKNOWN_FIELD = /no such field|SCHEMA_MISMATCH_EXTRA_FIELD/i;
-
-export function late(): TransientError {
-  return new TransientError('deadline_exceeded', 'the group ran out of time');
-}

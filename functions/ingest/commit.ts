@@ -1,7 +1,8 @@
 import type { Event, EventRow } from '../core/event.ts';
 import { toError } from '../core/errors.ts';
+import type { End } from '../end.ts';
 import type { Bus, Clock, Message, Table } from '../ports.ts';
-import { appendAll, late } from './append.ts';
+import { appendAll } from './append.ts';
 import { cutIntoWaves, inParallel, type ChunkLimits } from './chunks.ts';
 
 /** What the state of the keys says about one event. */
@@ -16,8 +17,11 @@ export type Fate = Recorded | { readonly kind: 'refused'; readonly reason: strin
 
 /** The state of the keys, as far as a group needs it. */
 export interface Recording<Due extends { readonly uniqueKey: string }> {
-  /** Few keys at once. A repeat of what was recorded is harmless. */
-  record(events: readonly Event[]): Promise<{ readonly outcomes: readonly Recorded[]; readonly due: readonly Due[] }>;
+  /** Few keys at once, by `end`. A repeat of what was recorded is harmless. */
+  record(
+    events: readonly Event[],
+    end: End,
+  ): Promise<{ readonly outcomes: readonly Recorded[]; readonly due: readonly Due[] }>;
   /** The message that wakes the summary of a key. */
   message(due: Due): Message;
 }
@@ -25,11 +29,6 @@ export interface Recording<Due extends { readonly uniqueKey: string }> {
 export interface Pending {
   readonly event: Event;
   readonly row: EventRow;
-}
-
-export interface CommitSettings extends ChunkLimits {
-  /** Milliseconds after which a group begins nothing new. */
-  readonly budgetMs: number;
 }
 
 export interface CommitPorts {
@@ -42,35 +41,34 @@ export interface CommitPorts {
 const WIDTH = 8;
 
 /**
- * Commits one group: append, then record, then wake the summaries that are due. Nothing is told as recorded or repeated
+ * Commits one group by its end: append, then record, then wake the summaries that are due. Nothing is told as recorded or repeated
  * before BigQuery, then the state, then the wake-up hold it.
  */
 export function createCommit<Due extends { readonly uniqueKey: string }>(
   ports: CommitPorts,
   recording: Recording<Due>,
-  settings: CommitSettings,
-): (group: readonly Pending[]) => Promise<readonly Fate[]> {
-  return async (group) => {
-    const end = ports.clock.now() + settings.budgetMs * 1000;
-    const over = () => ports.clock.now() >= end;
+  limits: ChunkLimits,
+): (group: readonly Pending[], end: End) => Promise<readonly Fate[]> {
+  return async (group, end) => {
+    const { bus, events } = end.guard(ports);
     const fates = new Map<Pending, Fate>();
 
     // `recorded` here only says that BigQuery holds the row.
     const rows = group.map(({ row }) => row);
-    const appended: readonly Fate[] = await appendAll(ports.events, rows, over);
+    const appended: readonly Fate[] = await appendAll(events, rows);
     appended.forEach((fate, index) => fates.set(group[index]!, fate));
 
     const due = new Map<string, Due>();
     const stored = group.filter((pending) => fates.get(pending)!.kind === 'recorded');
-    for (const wave of cutIntoWaves(stored, keyOf, settings)) {
+    for (const wave of cutIntoWaves(stored, keyOf, limits)) {
       await inParallel(wave, WIDTH, async (chunk) => {
-        const result = await record(recording, chunk, over);
+        const result = await record(recording, chunk, end);
         chunk.forEach((pending, index) => fates.set(pending, result.outcomes[index]!));
         for (const one of result.due) due.set(one.uniqueKey, one);
       });
     }
 
-    await wake(ports.bus, recording, [...due.values()], (key, error) => {
+    await wake(bus, recording, [...due.values()], (key, error) => {
       for (const pending of group) {
         const { kind } = fates.get(pending)!;
         if (keyOf(pending) === key && (kind === 'recorded' || kind === 'repeated')) {
@@ -89,14 +87,16 @@ function keyOf(pending: Pending): string {
 async function record<Due extends { readonly uniqueKey: string }>(
   recording: Recording<Due>,
   chunk: readonly Pending[],
-  over: () => boolean,
+  end: End,
 ): Promise<{ outcomes: readonly Recorded[]; due: readonly Due[] }> {
-  const failed = (error: Error) => ({ outcomes: chunk.map(() => ({ kind: 'failed' as const, error })), due: [] });
-  if (over()) return failed(late());
   try {
-    return await recording.record(chunk.map(({ event }) => event));
+    return await recording.record(
+      chunk.map(({ event }) => event),
+      end,
+    );
   } catch (thrown) {
-    return failed(toError(thrown));
+    const error = toError(thrown);
+    return { outcomes: chunk.map(() => ({ kind: 'failed', error })), due: [] };
   }
 }
 

@@ -4,26 +4,32 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { fakeClock } from '../../test/fakes/clock.ts';
 import { TransientError } from '../core/errors.ts';
+import { End } from '../end.ts';
 import { GroupCommit, type GroupLimits } from './group.ts';
 
-const LIMITS: GroupLimits = { groupBytes: 100, pendingBytes: 1000, budgetMs: 25_000 };
+const LIMITS: GroupLimits = { groupBytes: 100, pendingBytes: 1000, itemBytes: 0, budget: 25e6, calls: 1 };
+const CALL = 10e6;
 
 /** A group commit whose groups end when the test says so. */
 function setup(limits: Partial<GroupLimits> = {}) {
   const clock = fakeClock();
-  const groups: { items: readonly string[]; end: (error?: Error) => void }[] = [];
-  const commit = new GroupCommit<string, string>(
-    (items) =>
+  const groups: { items: readonly string[]; until: number; end: (error?: Error) => void }[] = [];
+  const group = new GroupCommit<string, string>(
+    (items, end) =>
       new Promise((resolve, reject) => {
         groups.push({
           items,
+          until: end.at,
           end: (error) => (error ? reject(error) : resolve(items.map((item) => `fate of ${item}`))),
         });
       }),
     { ...LIMITS, ...limits },
     clock,
   );
-  return { clock, groups, commit };
+  /** An item that has to be done within so many seconds. */
+  const submit = (item: string, bytes: number, seconds = 35): Promise<string> =>
+    group.submit(item, bytes, new End(clock.now() + seconds * 1e6, clock, CALL));
+  return { clock, groups, commit: { submit } };
 }
 
 /** Lets everything run that waits for nothing. */
@@ -84,7 +90,7 @@ describe('group commit', () => {
     assert.equal(await fates[1], 'fate of b');
   });
 
-  test('who waits longer than the budget is refused, even while a group hangs', async () => {
+  test('whose group could not end in time is refused, even while a group hangs', async () => {
     const { clock, groups, commit } = setup();
     commit.submit('hangs', 10).catch(assert.fail);
     const early = codeOf(commit.submit('early', 10));
@@ -116,7 +122,7 @@ describe('group commit', () => {
   });
 
   test('what would pass the bound of waiting bytes is refused at once', async () => {
-    const { groups, commit } = setup({ pendingBytes: 100 });
+    const { groups, commit } = setup({ pendingBytes: 110, itemBytes: 5 });
     const running = commit.submit('running', 500);
     const waits = commit.submit('waits', 60);
     assert.equal(await codeOf(commit.submit('too much', 41)), 'overloaded');
@@ -143,11 +149,45 @@ describe('group commit', () => {
     assert.equal(await hangs, 'fate of hangs');
   });
 
+  test('whoever has less time left is refused first, whenever it came', async () => {
+    const { clock, groups, commit } = setup();
+    commit.submit('hangs', 1).catch(assert.fail);
+    const patient = commit.submit('patient', 1, 60);
+    const hurried = codeOf(commit.submit('hurried', 1, 15));
+    assert.equal(await codeOf(commit.submit('too late', 1, 10)), 'overloaded');
+    clock.advance(5e6);
+    assert.equal(await hurried, 'overloaded');
+    groups[0]!.end();
+    await settled();
+    groups[1]!.end();
+    assert.equal(await patient, 'fate of patient');
+  });
+
+  test('a group ends by its budget, or by the first end in it', async () => {
+    const { clock, groups, commit } = setup();
+    const start = clock.now();
+    const fates = [
+      commit.submit('a', 1),
+      commit.submit('b', 1, 40),
+      commit.submit('c', 1, 12),
+      commit.submit('d', 1, 50),
+    ];
+    groups[0]!.end();
+    await settled();
+    groups[1]!.end();
+    await Promise.all(fates);
+    assert.deepEqual(
+      groups.map(({ until }) => (until - start) / 1e6),
+      [25, 12],
+    );
+  });
+
   test('under any arrivals each item has its own fate, one group runs at a time, and bytes stay bounded', async () => {
     const step = fc.record({ bytes: fc.integer({ min: 1, max: 120 }), gap: fc.boolean(), fails: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         let running = 0;
+        const clock = fakeClock();
         const commit = new GroupCommit<number, number>(
           async (items) => {
             assert.equal(++running, 1);
@@ -159,13 +199,13 @@ describe('group commit', () => {
             return items.map((item) => item * 10);
           },
           { ...LIMITS, pendingBytes: 300 },
-          fakeClock(),
+          clock,
         );
         const fates = await Promise.allSettled(
           await steps.reduce<Promise<Promise<number>[]>>(async (before, { bytes, gap }, item) => {
             const list = await before;
             if (gap) await settled();
-            const fate = commit.submit(item, bytes);
+            const fate = commit.submit(item, bytes, new End(clock.now() + 35e6, clock, CALL));
             fate.catch(() => undefined);
             return [...list, fate];
           }, Promise.resolve([])),

@@ -1,4 +1,6 @@
 import { TransientError } from '../core/errors.ts';
+import type { Micros } from '../core/event.ts';
+import type { End } from '../end.ts';
 import type { Clock } from '../ports.ts';
 
 export interface GroupLimits {
@@ -6,16 +8,25 @@ export interface GroupLimits {
   readonly groupBytes: number;
   /** Bytes of waiting items; what would pass it is refused at once. */
   readonly pendingBytes: number;
-  /** Milliseconds after which an item whose group has not begun is refused. */
-  readonly budgetMs: number;
+  /** Bytes that a waiting item takes besides its own. */
+  readonly itemBytes: number;
+  /** Microseconds that a group may take; it also ends with the first end among its items. */
+  readonly budget: Micros;
+  /** Calls of ports, one after the other, for which a group has time at least: an item with less left is refused. */
+  readonly calls: number;
   /** Milliseconds after which a group that is still running holds up the next one no longer; never when absent. */
   readonly overtakeMs?: number;
 }
 
+/** `commit` answers with the fate of each item, in order; where it rejects, every item of the group does. */
+type Commit<Item, Fate> = (items: readonly Item[], end: End) => Promise<readonly Fate[]>;
+
 interface Waiting<Item, Fate> {
   readonly item: Item;
   readonly bytes: number;
-  readonly since: number;
+  readonly end: End;
+  /** Its group has to begin before this moment. */
+  readonly latest: Micros;
   readonly settle: { readonly resolve: (fate: Fate) => void; readonly reject: (error: Error) => void };
 }
 
@@ -25,34 +36,38 @@ interface Waiting<Item, Fate> {
  * where that is allowed.
  */
 export class GroupCommit<Item, Fate> {
-  readonly #commit: (items: readonly Item[]) => Promise<readonly Fate[]>;
+  readonly #commit: Commit<Item, Fate>;
   readonly #limits: GroupLimits;
   readonly #clock: Clock;
   #waiting: Waiting<Item, Fate>[] = [];
   #waitingBytes = 0;
   #running = false;
-  #watching = false;
+  /** When the timer wakes that refuses who waited too long. */
+  #alarm: Micros = Infinity;
 
-  /** `commit` answers with the fate of each item, in order; where it rejects, every item of the group does. */
-  constructor(commit: (items: readonly Item[]) => Promise<readonly Fate[]>, limits: GroupLimits, clock: Clock) {
+  constructor(commit: Commit<Item, Fate>, limits: GroupLimits, clock: Clock) {
     this.#commit = commit;
     this.#limits = limits;
     this.#clock = clock;
   }
 
   /**
-   * Resolves to the fate of this very item.
+   * Resolves to the fate of this very item, by its end.
    *
    * @throws TransientError overloaded, when its group could not begin
    */
-  submit(item: Item, bytes: number): Promise<Fate> {
-    if (this.#waitingBytes + bytes > this.#limits.pendingBytes && this.#waiting.length > 0) {
+  submit(item: Item, bytes: number, end: End): Promise<Fate> {
+    const latest = end.latest(this.#limits.calls);
+    if (latest <= this.#clock.now()) return Promise.reject(overloaded('too little time is left'));
+    const { pendingBytes, itemBytes } = this.#limits;
+    const held = this.#waitingBytes + this.#waiting.length * itemBytes;
+    if (held + bytes + itemBytes > pendingBytes && this.#waiting.length > 0) {
       return Promise.reject(overloaded('too many bytes are waiting'));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Fate>();
-    this.#waiting.push({ item, bytes, since: this.#clock.now(), settle: { resolve, reject } });
+    this.#waiting.push({ item, bytes, end, latest, settle: { resolve, reject } });
     this.#waitingBytes += bytes;
-    if (this.#running) this.#watch();
+    if (this.#running) this.#wakeBy(latest);
     // Settles every item itself and cannot reject.
     else this.#run().catch(reject);
     return promise;
@@ -69,8 +84,10 @@ export class GroupCommit<Item, Fate> {
   }
 
   async #settle(group: readonly Waiting<Item, Fate>[]): Promise<void> {
+    const first = group.reduce((a, b) => (b.end.at < a.end.at ? b : a));
     try {
-      const fates = await this.#commit(group.map(({ item }) => item));
+      const items = group.map(({ item }) => item);
+      const fates = await this.#commit(items, first.end.within(this.#limits.budget));
       group.forEach(({ settle }, index) => settle.resolve(fates[index]!));
     } catch (error) {
       for (const { settle } of group) settle.reject(error as Error);
@@ -99,29 +116,32 @@ export class GroupCommit<Item, Fate> {
     return this.#waiting.splice(0, count);
   }
 
+  /** Refuses those whose group would begin too late. */
   #expire(): void {
-    const oldest = this.#clock.now() - this.#limits.budgetMs * 1000;
-    while (this.#waiting.length > 0 && this.#waiting[0]!.since <= oldest) {
-      const { bytes, settle } = this.#waiting.shift()!;
+    const now = this.#clock.now();
+    if (!this.#waiting.some(({ latest }) => latest <= now)) return;
+    const { late = [], early = [] } = Object.groupBy(this.#waiting, ({ latest }) => (latest <= now ? 'late' : 'early'));
+    this.#waiting = early;
+    for (const { bytes, settle } of late) {
       this.#waitingBytes -= bytes;
       settle.reject(overloaded('the group before took too long'));
     }
   }
 
-  /** Answers those whose time is over even while a group hangs. One timer for the oldest is enough. */
-  #watch(): void {
-    const oldest = this.#waiting[0];
-    if (this.#watching || oldest === undefined) return;
-    this.#watching = true;
-    const wait = this.#limits.budgetMs - (this.#clock.now() - oldest.since) / 1000;
-    this.#clock.sleep(Math.max(1, Math.ceil(wait))).then(
+  /** Refuses them in time even while a group hangs. */
+  #wakeBy(latest: Micros): void {
+    if (latest >= this.#alarm) return;
+    this.#alarm = latest;
+    const ms = Math.max(1, Math.ceil((latest - this.#clock.now()) / 1000));
+    this.#clock.sleep(ms).then(
       () => {
-        this.#watching = false;
+        if (this.#alarm === latest) this.#alarm = Infinity;
         this.#expire();
-        this.#watch();
+        if (this.#waiting.length > 0)
+          this.#wakeBy(this.#waiting.reduce((least, one) => Math.min(least, one.latest), Infinity));
       },
       () => {
-        this.#watching = false;
+        this.#alarm = Infinity;
       },
     );
   }

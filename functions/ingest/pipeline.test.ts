@@ -3,12 +3,13 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { FakeBus } from '../../test/fakes/bus.ts';
-import { fakeClock } from '../../test/fakes/clock.ts';
+import { fakeClock, requestEnd } from '../../test/fakes/clock.ts';
 import { OPEN, type Gate } from '../../test/fakes/gate.ts';
 import { FakeTable } from '../../test/fakes/tables.ts';
 import { loadConfig } from '../config.ts';
 import type { Delivery, Event, EventRow } from '../core/event.ts';
 import { AmbiguousError, PermanentError, TransientError } from '../core/errors.ts';
+import { tooLate, type End } from '../end.ts';
 import type { LogEntry } from '../log.ts';
 import type { Appended } from '../ports.ts';
 import type { Recorded, Recording } from './commit.ts';
@@ -25,7 +26,8 @@ class FakeRecording implements Recording<Due> {
   /** Called before each transaction; what it throws fails the transaction. */
   fault: (events: readonly Event[]) => Promise<void> = async () => undefined;
 
-  async record(events: readonly Event[]): Promise<{ outcomes: Recorded[]; due: Due[] }> {
+  async record(events: readonly Event[], end: End): Promise<{ outcomes: Recorded[]; due: Due[] }> {
+    if (!end.fits()) throw tooLate();
     const keys = new Set(events.map(({ uniqueKey }) => uniqueKey));
     assert.ok(keys.size <= 20 && events.length <= 200);
     for (const key of keys) {
@@ -63,7 +65,7 @@ function setup(gate: Gate = OPEN, refuse: (row: EventRow) => string | null = () 
   const ports = { clock, bus: bus.port(gate), events: table.port('events', gate) };
   const pipeline = createPipeline(config, ports, recording);
   const lines: LogEntry[] = [];
-  const ingest = (one: Delivery) => pipeline.ingest(one, (line) => lines.push(line));
+  const ingest = (one: Delivery) => pipeline.ingest(one, requestEnd(clock), (line) => lines.push(line));
   return { clock, bus, table, recording, ports, config, lines, ingest };
 }
 
@@ -151,7 +153,9 @@ describe('the pipeline', () => {
     };
     const pipeline = createPipeline(config, { clock, bus: bus.port(OPEN), events }, recording);
     const ids = ['first', 'a', 'b', 'bad', 'c', 'd'];
-    const outcomes = await Promise.all(ids.map((event_id) => pipeline.ingest(delivery({ event_id }), () => undefined)));
+    const outcomes = await Promise.all(
+      ids.map((event_id) => pipeline.ingest(delivery({ event_id }), requestEnd(clock), () => undefined)),
+    );
     assert.deepEqual(outcomes.map(codeOf), ['stored', 'stored', 'stored', 'row_refused', 'stored', 'stored']);
     assert.deepEqual(appends, [1, 5, 3, 2, 1, 2]);
   });

@@ -5,6 +5,7 @@ import { rowBytes, toRow } from '../core/decode/row.ts';
 import type { Delivery, Event } from '../core/event.ts';
 import { CodaflowError, PermanentError, toError, type PermanentCode } from '../core/errors.ts';
 import { acceptedRange } from '../core/time.ts';
+import type { End } from '../end.ts';
 import type { Log } from '../log.ts';
 import { createCommit, type CommitPorts, type Fate, type Pending, type Recording } from './commit.ts';
 import { GroupCommit } from './group.ts';
@@ -19,11 +20,16 @@ export type Outcome =
   | { readonly kind: 'retry'; readonly error: Error };
 
 export interface Pipeline {
-  /** Never rejects. May be called many times at once: what waits together is written together. */
-  ingest(delivery: Delivery, log: Log): Promise<Outcome>;
-  /** Dead-letters what the caller knows can never succeed. Never rejects. */
-  reject(delivery: Delivery, rejection: Rejection, log: Log): Promise<Outcome>;
+  /** Resolves by `end`, never rejects. May be called many times at once: what waits together is written together. */
+  ingest(delivery: Delivery, end: End, log: Log): Promise<Outcome>;
+  /** Dead-letters what the caller knows can never succeed. Resolves by `end`, never rejects. */
+  reject(delivery: Delivery, rejection: Rejection, end: End, log: Log): Promise<Outcome>;
 }
+
+/** Calls that a group has time for at least: append and record. */
+const CALLS = 2;
+/** What a waiting event takes besides its row, as measured: its objects and those of its request. */
+const ITEM_BYTES = 3 * 1024;
 
 /** Decode, store, record, wake: the way of every event, whoever delivers it. */
 export function createPipeline<Due extends { readonly uniqueKey: string }>(
@@ -31,11 +37,10 @@ export function createPipeline<Due extends { readonly uniqueKey: string }>(
   ports: CommitPorts,
   recording: Recording<Due>,
 ): Pipeline {
-  const budgetMs = config.groupBudget / 1000;
-  const commit = createCommit(ports, recording, { keys: config.groupKeys, events: config.groupEvents, budgetMs });
+  const { groupKeys: keys, groupEvents, groupBytes, pendingBytes, groupBudget: budget } = config;
   const groups = new GroupCommit<Pending, Fate>(
-    commit,
-    { groupBytes: config.groupBytes, pendingBytes: config.pendingBytes, budgetMs },
+    createCommit(ports, recording, { keys, events: groupEvents }),
+    { groupBytes, pendingBytes, itemBytes: ITEM_BYTES, budget, calls: CALLS },
     ports.clock,
   );
 
@@ -51,18 +56,19 @@ export function createPipeline<Due extends { readonly uniqueKey: string }>(
     }
   };
 
-  const commitOne = async (pending: Pending): Promise<Fate> => {
+  const commitOne = async (pending: Pending, end: End): Promise<Fate> => {
     try {
-      return await groups.submit(pending, rowBytes(pending.row));
+      // Time is left for one dead letter.
+      return await groups.submit(pending, rowBytes(pending.row), end.before(1));
     } catch (error) {
       return { kind: 'failed', error: toError(error) };
     }
   };
 
-  const reject = async (delivery: Delivery, rejection: Rejection, log: Log): Promise<Outcome> => {
+  const reject = async (delivery: Delivery, rejection: Rejection, end: End, log: Log): Promise<Outcome> => {
     try {
       const letter = deadLetter(delivery, rejection, config.eventFields);
-      const [result] = await ports.bus.publish('deadLetters', [letter]);
+      const [result] = await end.guard(ports).bus.publish('deadLetters', [letter]);
       if (result instanceof Error) throw result;
       log({
         severity: 'WARNING',
@@ -80,42 +86,42 @@ export function createPipeline<Due extends { readonly uniqueKey: string }>(
     }
   };
 
-  const settle = async (delivery: Delivery, log: Log): Promise<Outcome> => {
+  const settle = async (delivery: Delivery, end: End, log: Log): Promise<Outcome> => {
     const pending = read(delivery);
     if (pending instanceof PermanentError) {
-      return reject(delivery, { code: pending.code, hint: pending.message }, log);
+      return reject(delivery, { code: pending.code, hint: pending.message }, end, log);
     }
-    const fate = await commitOne(pending);
+    const fate = await commitOne(pending, end);
     switch (fate.kind) {
       case 'recorded':
         return { kind: 'stored', event: pending.event };
       case 'repeated':
         return { kind: 'repeated', event: pending.event };
       case 'conflict':
-        return reject(delivery, { code: 'event_id_conflict', hint: fate.message }, log);
+        return reject(delivery, { code: 'event_id_conflict', hint: fate.message }, end, log);
       case 'refused':
-        return reject(delivery, { code: 'row_refused', hint: `BigQuery refused the row: ${fate.reason}` }, log);
+        return reject(delivery, { code: 'row_refused', hint: `BigQuery refused the row: ${fate.reason}` }, end, log);
       case 'failed':
-        return failed(delivery, fate.error, log);
+        return failed(delivery, fate.error, end, log);
     }
   };
 
-  const failed = async (delivery: Delivery, error: Error, log: Log): Promise<Outcome> => {
+  const failed = async (delivery: Delivery, error: Error, end: End, log: Log): Promise<Outcome> => {
     if (error instanceof PermanentError) {
-      return reject(delivery, { code: error.code, hint: error.message }, log);
+      return reject(delivery, { code: error.code, hint: error.message }, end, log);
     }
     if (delivery.deliveryAttempt === null || delivery.deliveryAttempt < config.maxAttempts) {
       return { kind: 'retry', error };
     }
     const cause = error instanceof CodaflowError ? error.code : 'unknown';
     const hint = `delivery attempt ${delivery.deliveryAttempt} failed like the ones before: ${error.message}`;
-    return reject(delivery, { code: 'delivery_attempts_exhausted', hint, cause }, log);
+    return reject(delivery, { code: 'delivery_attempts_exhausted', hint, cause }, end, log);
   };
 
   return {
-    async ingest(delivery, log) {
+    async ingest(delivery, end, log) {
       try {
-        return await settle(delivery, log);
+        return await settle(delivery, end, log);
       } catch (thrown) {
         return { kind: 'retry', error: toError(thrown) };
       }

@@ -1,6 +1,7 @@
 import { PermanentError, toError } from '../core/errors.ts';
 import type { SummaryRow } from '../core/event.ts';
 import { summaryMessage } from '../core/sequence/summary.ts';
+import type { End } from '../end.ts';
 import { appendAll } from '../ingest/append.ts';
 import { GroupCommit } from '../ingest/group.ts';
 import type { Ports } from '../ports.ts';
@@ -11,8 +12,16 @@ export type Announced =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: Error };
 
-const BUDGET_MS = 25_000;
-const LIMITS = { groupBytes: 8 * 2 ** 20, pendingBytes: 64 * 2 ** 20, budgetMs: BUDGET_MS, overtakeMs: 10_000 };
+/** Calls that one row takes: append and publish. */
+export const ANNOUNCE_CALLS = 2;
+const LIMITS = {
+  groupBytes: 8 * 2 ** 20,
+  pendingBytes: 64 * 2 ** 20,
+  itemBytes: 3 * 1024,
+  budget: 25e6,
+  calls: ANNOUNCE_CALLS,
+  overtakeMs: 10_000,
+};
 
 /**
  * Makes summaries durable, then announces them; both repeat identically. What comes while others are being written is
@@ -24,18 +33,21 @@ export class Announcer {
 
   constructor(ports: Pick<Ports, 'summaries' | 'bus' | 'clock'>) {
     this.#ports = ports;
-    this.#groups = new GroupCommit((rows) => this.#write(rows), LIMITS, ports.clock);
+    this.#groups = new GroupCommit((rows, end) => this.#write(rows, end), LIMITS, ports.clock);
   }
 
-  /** @throws TransientError overloaded */
-  announce(row: SummaryRow): Promise<Announced> {
-    return this.#groups.submit(row, size(row));
+  /**
+   * Resolves by `end`.
+   *
+   * @throws TransientError overloaded
+   */
+  announce(row: SummaryRow, end: End): Promise<Announced> {
+    return this.#groups.submit(row, size(row), end);
   }
 
-  async #write(rows: readonly SummaryRow[]): Promise<readonly Announced[]> {
-    const { summaries, bus, clock } = this.#ports;
-    const end = clock.now() + BUDGET_MS * 1000;
-    const appended = await appendAll(summaries, rows, () => clock.now() >= end);
+  async #write(rows: readonly SummaryRow[], end: End): Promise<readonly Announced[]> {
+    const { summaries, bus } = end.guard(this.#ports);
+    const appended = await appendAll(summaries, rows);
     const durable = rows.filter((_, index) => appended[index]?.kind === 'recorded');
     const published = new Map<SummaryRow, Announced>();
     if (durable.length > 0) {

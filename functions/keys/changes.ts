@@ -2,8 +2,9 @@ import { toError } from '../core/errors.ts';
 import type { Rules } from '../core/sequence/rules.ts';
 import type { State } from '../core/sequence/state.ts';
 import { cutIntoWaves, inParallel } from '../ingest/chunks.ts';
+import type { End } from '../end.ts';
 import { GroupCommit } from '../ingest/group.ts';
-import type { Ports, Transaction } from '../ports.ts';
+import type { Ports, Store, Transaction } from '../ports.ts';
 import { attempt } from './attempt.ts';
 import { readState, sequencePath, writeState } from './documents.ts';
 
@@ -19,14 +20,13 @@ interface Change {
 
 type Fate = Error | null;
 
-/** Transactions of one key before its change counts as failed; none begins this long after the first. */
+/** Transactions of one key before its change counts as failed. */
 const ATTEMPTS = 4;
-const BUDGET = 10e6;
 /** Keys of one transaction, and transactions side by side. */
 const KEYS = 20;
 const WIDTH = 8;
-/** Changes of one group, and changes that may wait for theirs, at most `budgetMs` milliseconds. */
-const LIMITS = { groupBytes: 400, pendingBytes: 4000, budgetMs: 25_000, overtakeMs: 10_000 };
+/** Changes of one group, and changes that may wait for theirs. */
+const LIMITS = { groupBytes: 400, pendingBytes: 4000, itemBytes: 0, budget: 25e6, calls: 1, overtakeMs: 10_000 };
 
 /**
  * Changes the states of keys: alone at once when nothing is under way, else together with what came in the meantime,
@@ -41,62 +41,66 @@ export class StateChanges {
   constructor(ports: Pick<Ports, 'store' | 'clock'>, rules: Rules) {
     this.#ports = ports;
     this.#rules = rules;
-    this.#groups = new GroupCommit((changes) => this.#commit(changes), LIMITS, ports.clock);
+    this.#groups = new GroupCommit((changes, end) => this.#commit(changes, end), LIMITS, ports.clock);
   }
 
   /**
-   * Resolves to the result of the decision that was committed.
+   * Resolves to the result of the decision that was committed, by `end`.
    *
    * @param failed hears of every transaction that failed with this change in it
    * @throws the error of the last transaction, TransientError overloaded
    */
-  async run<T>(uniqueKey: string, decide: Decide<T>, failed: (error: Error) => void = () => undefined): Promise<T> {
+  async run<T>(
+    uniqueKey: string,
+    decide: Decide<T>,
+    end: End,
+    failed: (error: Error) => void = () => undefined,
+  ): Promise<T> {
     let latest: { readonly result: T } | null = null;
     const apply = (state: State | null): State | null => {
       const decided = decide(state);
       latest = decided;
       return decided.state;
     };
-    const fate = await this.#groups.submit({ uniqueKey, apply, failed }, 1);
+    const fate = await this.#groups.submit({ uniqueKey, apply, failed }, 1, end);
     if (fate !== null) throw fate;
     return (latest as unknown as { readonly result: T }).result;
   }
 
-  async #commit(changes: readonly Change[]): Promise<readonly Fate[]> {
-    const since = this.#ports.clock.now();
+  async #commit(changes: readonly Change[], end: End): Promise<readonly Fate[]> {
+    const { store } = end.guard(this.#ports);
     const fates = new Map<Change, Fate>();
     const waves = cutIntoWaves(changes, ({ uniqueKey }) => uniqueKey, { keys: KEYS, events: KEYS });
     for (const wave of waves) {
       await inParallel(wave, WIDTH, async (chunk) => {
-        if (chunk.length === 1 || !(await this.#together(chunk))) await this.#alone(chunk, since, fates);
+        if (chunk.length === 1 || !(await this.#together(chunk, store))) await this.#alone(chunk, store, fates);
       });
     }
     return changes.map((change) => fates.get(change) ?? null);
   }
 
-  async #together(chunk: readonly Change[]): Promise<boolean> {
+  async #together(chunk: readonly Change[], store: Store): Promise<boolean> {
     try {
-      await this.#transact(chunk);
+      await this.#transact(chunk, store);
       return true;
     } catch {
       return false;
     }
   }
 
-  async #alone(chunk: readonly Change[], since: number, fates: Map<Change, Fate>): Promise<void> {
-    const late = () => this.#ports.clock.now() - since > BUDGET;
+  async #alone(chunk: readonly Change[], store: Store, fates: Map<Change, Fate>): Promise<void> {
     await inParallel(chunk, WIDTH, async (change) => {
       try {
-        await attempt(ATTEMPTS, () => this.#transact([change]), late);
+        await attempt(ATTEMPTS, () => this.#transact([change], store));
       } catch (thrown) {
         fates.set(change, toError(thrown));
       }
     });
   }
 
-  async #transact(chunk: readonly Change[]): Promise<void> {
+  async #transact(chunk: readonly Change[], store: Store): Promise<void> {
     try {
-      await this.#ports.store.transaction((tx) => this.#apply(tx, chunk));
+      await store.transaction((tx) => this.#apply(tx, chunk));
     } catch (thrown) {
       for (const { failed } of chunk) failed(toError(thrown));
       throw thrown;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeBus } from '../../test/fakes/bus.ts';
-import { fakeClock } from '../../test/fakes/clock.ts';
+import { fakeClock, requestEnd } from '../../test/fakes/clock.ts';
 import { OPEN, type Gate, type PortCall } from '../../test/fakes/gate.ts';
 import { event, SETTINGS } from '../../test/fakes/keys.ts';
 import { FakeStore } from '../../test/fakes/store.ts';
@@ -38,18 +38,18 @@ class World {
 
   async record(events: readonly Event[], gate: Gate = OPEN): Promise<void> {
     const ports = this.ports(gate);
-    const { due } = await createRecorder(ports, SETTINGS).record(events);
+    const { due } = await createRecorder(ports, SETTINGS).record(events, requestEnd(this.clock));
     if (due.length > 0) await ports.bus.publish('completions', due.map(completionMessage));
   }
 
   finish(gate: Gate = OPEN, key = 'k'): Promise<Finished> {
-    return createFinisher(this.ports(gate), SETTINGS).finish(key, this.log);
+    return createFinisher(this.ports(gate), SETTINGS).finish(key, requestEnd(this.clock), this.log);
   }
 
   sweep(gate: Gate = OPEN, page = 100): Promise<SweepCounts> {
     const ports = this.ports(gate);
     const settings = { shards: SETTINGS.shards, sweepPage: page };
-    return sweep(ports, settings, keysKind(ports.bus), this.clock.now() + 40e6, this.log);
+    return sweep(ports, settings, keysKind(ports.bus), requestEnd(this.clock), this.log);
   }
 
   /** Delivers the hints that were published and not delivered yet. */

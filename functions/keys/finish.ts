@@ -2,9 +2,10 @@ import { AmbiguousError, toError } from '../core/errors.ts';
 import { claimSummary, confirmSummary, type Confirmed } from '../core/sequence/claim.ts';
 import { createRules, type RuleSettings } from '../core/sequence/rules.ts';
 import type { Claim, State } from '../core/sequence/state.ts';
+import type { End } from '../end.ts';
 import type { Log } from '../log.ts';
 import type { Ports } from '../ports.ts';
-import { Announcer } from './announce.ts';
+import { ANNOUNCE_CALLS, Announcer } from './announce.ts';
 import { StateChanges } from './changes.ts';
 
 export type Finished =
@@ -24,14 +25,17 @@ export type FinishPorts = Pick<Ports, 'store' | 'clock' | 'summaries' | 'bus'>;
 /** Summaries of one key in one call: an expired one whose completion came in the meantime is followed at once. */
 const IN_A_ROW = 3;
 
-/** Writes the summary of a key that is due: claim, append, publish, confirm. Never rejects. */
+/** Calls that a claim is followed by: append, publish, confirm. */
+const AFTER_CLAIM = ANNOUNCE_CALLS + 1;
+
+/** Writes the summary of a key that is due: claim, append, publish, confirm. Resolves by the end, never rejects. */
 export function createFinisher(ports: FinishPorts, config: RuleSettings) {
   const rules = createRules(config);
 
   const changes = new StateChanges(ports, rules);
   const announcer = new Announcer(ports);
 
-  async function claim(uniqueKey: string): Promise<Claim | 'idle' | 'busy'> {
+  async function claim(uniqueKey: string, end: End): Promise<Claim | 'idle' | 'busy'> {
     let tried: Claim | null = null;
     let lost: Claim | null = null;
     const decide = (state: State | null): { state: State | null; result: Claim | 'idle' | 'busy' } => {
@@ -47,29 +51,32 @@ export function createFinisher(ports: FinishPorts, config: RuleSettings) {
       return { state: claimed.state, result: claimed.claim };
     };
     // Only a commit whose answer was lost can have left this claim behind.
-    return changes.run(uniqueKey, decide, (error) => (lost = error instanceof AmbiguousError ? tried : null));
+    return changes.run(uniqueKey, decide, end, (error) => (lost = error instanceof AmbiguousError ? tried : null));
   }
 
-  function confirm(uniqueKey: string, held: Claim): Promise<Confirmed> {
-    return changes.run<Confirmed>(uniqueKey, (state) => {
+  function confirm(uniqueKey: string, held: Claim, end: End): Promise<Confirmed> {
+    const decide = (state: State | null): { state: State | null; result: Confirmed } => {
       if (state === null) return { state, result: { kind: 'gone' } };
       const confirmed = confirmSummary(state, held, ports.clock.now(), rules);
       return { state: confirmed.kind === 'confirmed' ? confirmed.state : state, result: confirmed };
-    });
+    };
+    return changes.run(uniqueKey, decide, end);
   }
 
   /** Why the summary was refused for good, or null when it was written. */
-  async function write({ row }: Claim): Promise<string | null> {
-    const announced = await announcer.announce(row);
+  async function write({ row }: Claim, end: End): Promise<string | null> {
+    const announced = await announcer.announce(row, end);
     if (announced.kind === 'failed') throw announced.error;
     return announced.kind === 'refused' ? announced.reason : null;
   }
 
-  async function finish(uniqueKey: string, log: Log): Promise<Finished> {
+  async function finish(uniqueKey: string, end: End, log: Log): Promise<Finished> {
     for (let revisions = 0; revisions < IN_A_ROW;) {
-      const held = await claim(uniqueKey);
+      // The wake-up in the state goes on with what does not fit.
+      if (revisions > 0 && !end.fits(1 + AFTER_CLAIM)) return { kind: 'written', revisions };
+      const held = await claim(uniqueKey, end.before(AFTER_CLAIM));
       if (typeof held === 'string') return revisions > 0 ? { kind: 'written', revisions } : { kind: held };
-      const refusal = await write(held);
+      const refusal = await write(held, end.before(1));
       if (refusal !== null) {
         const { generation, revision } = held.row;
         log({
@@ -82,7 +89,7 @@ export function createFinisher(ports: FinishPorts, config: RuleSettings) {
         });
         return { kind: 'refused', reason: refusal };
       }
-      const confirmed = await confirm(uniqueKey, held);
+      const confirmed = await confirm(uniqueKey, held, end);
       revisions++;
       if (confirmed.kind === 'gone' || !confirmed.due) return { kind: 'written', revisions };
     }
@@ -90,9 +97,9 @@ export function createFinisher(ports: FinishPorts, config: RuleSettings) {
   }
 
   return {
-    async finish(uniqueKey: string, log: Log): Promise<Finished> {
+    async finish(uniqueKey: string, end: End, log: Log): Promise<Finished> {
       try {
-        return await finish(uniqueKey, log);
+        return await finish(uniqueKey, end, log);
       } catch (thrown) {
         return { kind: 'failed', error: toError(thrown) };
       }

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { fakeClock, type FakeClock } from '../../test/fakes/clock.ts';
+import { fakeClock, requestEnd, type FakeClock } from '../../test/fakes/clock.ts';
 import type { Gate, PortCall } from '../../test/fakes/gate.ts';
 import { event, eventSet, SETTINGS } from '../../test/fakes/keys.ts';
 import { FakeStore, sizeOf } from '../../test/fakes/store.ts';
 import { AmbiguousError, TransientError } from '../core/errors.ts';
+import type { Event } from '../core/event.ts';
 import { documentId } from '../core/ids.ts';
 import { readState, sequencePath } from './documents.ts';
-import { completionMessage, createRecorder, type Recorder } from './record.ts';
+import { completionMessage, createRecorder } from './record.ts';
 
 let clock: FakeClock;
 let store: FakeStore;
@@ -23,8 +24,9 @@ function raise(error: Error | null): void {
   if (error !== null) throw error;
 }
 
-function recorder(changes: Partial<typeof SETTINGS> = {}): Recorder {
-  return createRecorder({ store: store.port(gate), clock }, { ...SETTINGS, ...changes });
+function recorder(changes: Partial<typeof SETTINGS> = {}, from = store.port(gate)) {
+  const made = createRecorder({ store: from, clock }, { ...SETTINGS, ...changes });
+  return { record: (events: readonly Event[]) => made.record(events, requestEnd(clock)) };
 }
 
 const stateOf = (key: string) => readState(store.read(sequencePath(key)))!;
@@ -145,9 +147,7 @@ describe('ids past the inline bound', () => {
         fc.nat({ max: 4 }),
         async (events, picks, bound) => {
           const stores = [new FakeStore(), new FakeStore()] as const;
-          const [inline, outside] = stores.map((one, i) =>
-            createRecorder({ store: one.port(), clock }, { ...SETTINGS, idsInline: i === 0 ? 1000 : bound }),
-          );
+          const [inline, outside] = stores.map((one, i) => recorder({ idsInline: i === 0 ? 1000 : bound }, one.port()));
           for (let i = 0; i < picks.length; i += 3) {
             const group = picks.slice(i, i + 3).map((n) => events[n % events.length]!);
             assert.deepEqual(await outside!.record(group), await inline!.record(group));

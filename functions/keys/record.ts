@@ -12,7 +12,8 @@ import {
 } from '../core/sequence/record.ts';
 import { createRules, type Rules, type RuleSettings } from '../core/sequence/rules.ts';
 import type { State } from '../core/sequence/state.ts';
-import type { Document, Ports, Transaction } from '../ports.ts';
+import type { End } from '../end.ts';
+import type { Document, Ports, Store, Transaction } from '../ports.ts';
 import { attempt } from './attempt.ts';
 import { readState, seenPath, sequencePath, writeState, type DueKey } from './documents.ts';
 
@@ -32,14 +33,13 @@ export interface RecordResult {
 export interface Recorder {
   /**
    * Records events of a few keys in one transaction; when that fails, each key in a transaction of its own, so that one
-   * key never takes its neighbours with it. Never rejects for a failed key.
+   * key never takes its neighbours with it. Resolves by `end`, never rejects for a failed key.
    */
-  record(events: readonly Event[]): Promise<RecordResult>;
+  record(events: readonly Event[], end: End): Promise<RecordResult>;
 }
 
-/** Transactions of one key before its events count as failed; none begins this long after the first. */
+/** Transactions of one key before its events count as failed. */
 const ATTEMPTS = 4;
-const BUDGET: Micros = 10e6;
 
 /** The events of one key, with their places among the caller's. */
 interface Batch {
@@ -55,16 +55,12 @@ interface BatchResult {
 
 export function createRecorder(ports: Pick<Ports, 'store' | 'clock'>, config: RuleSettings): Recorder {
   const rules = createRules(config);
-  const transact = (batches: readonly Batch[]): Promise<readonly BatchResult[]> =>
-    ports.store.transaction((tx) => recordBatches(tx, batches, ports.clock.now(), rules));
+  const transact = (batches: readonly Batch[], store: Store): Promise<readonly BatchResult[]> =>
+    store.transaction((tx) => recordBatches(tx, batches, ports.clock.now(), rules));
 
-  async function alone(batch: Batch, since: Micros): Promise<BatchResult> {
+  async function alone(batch: Batch, store: Store): Promise<BatchResult> {
     try {
-      const [result] = await attempt(
-        ATTEMPTS,
-        () => transact([batch]),
-        () => ports.clock.now() - since > BUDGET,
-      );
+      const [result] = await attempt(ATTEMPTS, () => transact([batch], store));
       return result!;
     } catch (thrown) {
       const error = toError(thrown);
@@ -76,22 +72,21 @@ export function createRecorder(ports: Pick<Ports, 'store' | 'clock'>, config: Ru
     }
   }
 
-  async function recordAll(batches: readonly Batch[]): Promise<readonly BatchResult[]> {
-    const since = ports.clock.now();
-    if (batches.length === 1) return [await alone(batches[0]!, since)];
+  async function recordAll(batches: readonly Batch[], store: Store): Promise<readonly BatchResult[]> {
+    if (batches.length === 1) return [await alone(batches[0]!, store)];
     try {
-      return await transact(batches);
+      return await transact(batches, store);
     } catch {
       // Whatever it was, it shows again for the keys that it concerns. Repeating is idempotent, should it have committed.
-      return Promise.all(batches.map((batch) => alone(batch, since)));
+      return Promise.all(batches.map((batch) => alone(batch, store)));
     }
   }
 
   return {
-    async record(events) {
+    async record(events, end) {
       const batches = byKey(events);
       if (batches.length === 0) return { outcomes: [], due: [] };
-      const results = await recordAll(batches);
+      const results = await recordAll(batches, end.guard(ports).store);
       const outcomes: Recorded[] = [];
       const due: DueKey[] = [];
       batches.forEach(({ uniqueKey, places }, i) => {

@@ -12,9 +12,9 @@ export function keysKind(bus: Ports['bus']): SweepKind {
   return {
     collection: SEQUENCES,
     name: keyOf,
-    async hint(found) {
+    async hint(found, end) {
       const messages = found.map((one) => completionMessage({ uniqueKey: keyOf(one), id: documentId(keyOf(one)) }));
-      const published = await bus.publish('completions', messages);
+      const published = await end.guard({ bus }).bus.publish('completions', messages);
       return published.filter((result) => result instanceof Error);
     },
   };

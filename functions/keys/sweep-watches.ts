@@ -8,11 +8,12 @@ import type { SweepKind } from './sweep.ts';
 const TASKS_AT_ONCE = 10;
 
 /** Watches: whoever wakes gets a task again, under another name than the one that may be lost. */
-export function watchesKind({ tasks, clock }: Pick<Ports, 'tasks' | 'clock'>): SweepKind {
+export function watchesKind(ports: Pick<Ports, 'tasks' | 'clock'>): SweepKind {
   return {
     collection: WATCHES,
     name: ({ document }) => (typeof document['watch_id'] === 'string' ? document['watch_id'] : ''),
-    async hint(found) {
+    async hint(found, end) {
+      const { tasks, clock } = end.guard(ports);
       const results = await eachLimited(found, TASKS_AT_ONCE, async ({ document }) => {
         try {
           const state = readWatch(document)!;

@@ -1,5 +1,6 @@
 import { toError } from '../core/errors.ts';
 import type { Micros } from '../core/event.ts';
+import type { End } from '../end.ts';
 import type { Log } from '../log.ts';
 import type { Ports } from '../ports.ts';
 import { eachLimited } from './limit.ts';
@@ -14,7 +15,7 @@ export interface SweepCounts {
   stuck: number;
   /** Reads, transactions or hints that failed; the next run finds what they left. */
   failed: number;
-  /** Shards with wake-ups left when the time was over. */
+  /** Shards that may have wake-ups left when the time was over. */
   unfinished: number;
 }
 
@@ -23,8 +24,8 @@ export interface SweepKind {
   readonly collection: string;
   /** For log lines. */
   name(found: Found): string;
-  /** Tells whoever acts on them; returns the failures. Only a hint: a lost one is repeated by the next wake-up. */
-  hint(found: readonly Found[]): Promise<readonly Error[]>;
+  /** Tells whoever acts on them, by `end`; returns the failures. Only a hint: a lost one is repeated by the next wake-up. */
+  hint(found: readonly Found[], end: End): Promise<readonly Error[]>;
 }
 
 export interface SweepSettings {
@@ -36,17 +37,20 @@ const SHARDS_AT_ONCE = 4;
 const DOCUMENTS_AT_ONCE = 10;
 
 /**
- * Wakes every document of a kind whose time has come, until `until`. Safe to run twice at once. Shards take turns page
+ * Wakes every document of a kind whose time has come, as far as it gets by `end`. Safe to run twice at once. Shards take turns page
  * by page, and each run begins with another one, so that a crowded shard never starves the others.
  */
 export async function sweep(
   ports: Pick<Ports, 'store' | 'clock'>,
   settings: SweepSettings,
   kind: SweepKind,
-  until: Micros,
+  end: End,
   log: Log,
 ): Promise<SweepCounts> {
-  const { store, clock } = ports;
+  const { clock } = ports;
+  const { store } = end.guard(ports);
+  // Whoever is pushed back shall be hinted at, too.
+  const pushing = end.before(1);
   const counts: SweepCounts = { woken: 0, moved: 0, stuck: 0, failed: 0, unfinished: 0 };
   const before = clock.now();
 
@@ -55,7 +59,9 @@ export async function sweep(
     log({ severity: 'WARNING', event: 'sweep.failed', collection: kind.collection, error, ...about });
   }
 
+  /** Resolves to what has to be hinted at. */
   async function wake(found: Found): Promise<Found | null> {
+    if (!pushing.fits()) return null;
     try {
       const attempts = await pushBack(store, found, () => clock.now());
       if (attempts === null) {
@@ -90,7 +96,8 @@ export async function sweep(
       const found = await store.due(after === undefined ? query : { ...query, after });
       const woken = await eachLimited(found, DOCUMENTS_AT_ONCE, wake);
       const hinted = woken.filter((one) => one !== null);
-      if (hinted.length > 0) for (const error of await kind.hint(hinted)) failed(error, { shard });
+      if (hinted.length > 0) for (const error of await kind.hint(hinted, end)) failed(error, { shard });
+      if (!pushing.fits()) return turn;
       const last = found.at(-1);
       if (last === undefined || found.length < limit) return null;
       return { shard, after: { wakeAt: Number(last.document['wake_at']), path: last.path } };
@@ -102,9 +109,9 @@ export async function sweep(
 
   let turns: Turn[] = firstTurns(settings.shards, before);
   while (turns.length > 0) {
-    const next = await eachLimited(turns, SHARDS_AT_ONCE, async (turn) => (clock.now() < until ? page(turn) : turn));
+    const next = await eachLimited(turns, SHARDS_AT_ONCE, async (turn) => (pushing.fits() ? page(turn) : turn));
     turns = next.filter((turn) => turn !== null);
-    if (clock.now() >= until) break;
+    if (!pushing.fits()) break;
   }
   counts.unfinished = turns.length;
   return counts;

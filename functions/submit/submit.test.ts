@@ -87,18 +87,27 @@ describe('submit', () => {
     );
   });
 
-  test('without an id the name of the task and the place in the array are one, the same at each attempt', async () => {
+  test('without an id the queue, the task and the place in the array are one, the same at each attempt', async () => {
     const { post } = setup();
     const body = [event({ event_id: undefined }), event({ event_id: undefined, event_status: 'processing' })];
     const first = await post(body, TASK);
     assert.deepEqual(
       resultsOf(first).map((one) => one.event_id),
-      ['task-1/0', 'task-1/1'],
+      ['urgent/task-1/0', 'urgent/task-1/1'],
     );
     assert.deepEqual(outcomesOf(await post(body, { ...TASK, 'x-cloudtasks-taskretrycount': '3' })), [
       'repeated',
       'repeated',
     ]);
+    // Names of tasks are only unique within their queue.
+    const other = await post(body, { ...TASK, 'x-cloudtasks-queuename': 'bulk' });
+    assert.deepEqual(
+      resultsOf(other).map((one) => [one.event_id, one.outcome]),
+      [
+        ['bulk/task-1/0', 'stored'],
+        ['bulk/task-1/1', 'stored'],
+      ],
+    );
     assert.deepEqual(outcomesOf(await post(body)), ['missing_event_id', 'missing_event_id']);
   });
 
