@@ -1,8 +1,10 @@
 import path from 'node:path';
+import type { JoinSettings } from '../functions/core/join/settings.ts';
 import { startBigQuery } from './bigquery/server.ts';
 import { connect, type Addresses, type Clients } from './clients.ts';
 import { startFirestore } from './firestore/server.ts';
 import { FunctionProcess } from './functions.ts';
+import { createJoinViews, joinsOf, ROOT, subscriptionOf, topicsOf } from './joins.ts';
 import { freePort } from './ports.ts';
 import { createTables, createTopics } from './provision.ts';
 import { startPubSub, type PubSubServer } from './pubsub/server.ts';
@@ -30,6 +32,8 @@ export interface CloudOptions {
   /** Starts Cloud Tasks and the functions that are called over HTTP, too. */
   readonly callers?: boolean;
   readonly faults?: FaultHook;
+  /** Folder with the `joins/` to run; this project by default. */
+  readonly root?: string;
   /** Settings of the functions beside the addresses; see functions/settings.ts. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Seconds between two runs of join and of sweep; in the cloud 120 and 60. */
@@ -45,6 +49,7 @@ export class Cloud {
   readonly functions: Functions;
   readonly clients: Clients;
   readonly pubsub: PubSubServer;
+  readonly joins: readonly JoinSettings[];
   /** Null without `callers`. */
   readonly tasks: TasksServer | null;
   readonly #servers: readonly { stop(): Promise<void> }[];
@@ -55,6 +60,7 @@ export class Cloud {
     functions: Functions;
     clients: Clients;
     pubsub: PubSubServer;
+    joins: readonly JoinSettings[];
     tasks: TasksServer | null;
     servers: readonly { stop(): Promise<void> }[];
   }) {
@@ -63,6 +69,7 @@ export class Cloud {
     this.functions = parts.functions;
     this.clients = parts.clients;
     this.pubsub = parts.pubsub;
+    this.joins = parts.joins;
     this.tasks = parts.tasks;
     this.#servers = parts.servers;
   }
@@ -73,7 +80,7 @@ export class Cloud {
       ...resources.PUSH.map(({ name }) => name),
       ...(this.tasks === null ? [] : [resources.WATCHES.name]),
       resources.DEAD_LETTERS_SUBSCRIPTION,
-      resources.RESULTS_SUBSCRIPTION,
+      ...topicsOf(this.joins).map(subscriptionOf),
     ];
     return Object.fromEntries(
       names.map((name) => [name, this.pubsub.backlog(`projects/${resources.PROJECT}/subscriptions/${name}`)]),
@@ -141,32 +148,41 @@ async function start(
       ? keep(await startWrites({ ...common('tasks'), port: tasksPort }, (name) => functions[name]!.url))
       : null;
   const clients = connect(addresses);
+  const joins = joinsOf(options.root ?? ROOT, options.settings);
   await createTables(clients.bigquery);
+  await createJoinViews(clients.bigquery, joins);
   for (const one of Object.values(functions)) keep(one);
   await Promise.all(Object.values(functions).map((one) => one.start()));
   const { ingest, finish, poll } = functions;
-  await createTopics(clients.pubsub, { ingest: ingest.url, finish: finish.url, ...(poll && { poll: poll.url }) });
+  const urls = { ingest: ingest.url, finish: finish.url, ...(poll && { poll: poll.url }) };
+  await createTopics(clients.pubsub, urls, topicsOf(joins));
   const scheduler = keep(await startScheduler({ meter, faults }));
   const every = options.everySeconds ?? { join: 2, sweep: 5 };
-  for (const name of ['join', 'sweep'] as const) {
+  const jobs = [
+    ...joins.map(({ name, schedule }) => ({ name: `join-${name}`, entry: 'join', schedule, body: { join: name } }) as const), // prettier-ignore
+    { name: 'sweep', entry: 'sweep', schedule: resources.SWEEP_SCHEDULE, body: {} } as const,
+  ];
+  for (const { name, entry, schedule, body } of jobs) {
     scheduler.createJob({
       name,
-      schedule: resources.SCHEDULES[name],
+      schedule,
       httpTarget: {
-        uri: functions[name].url,
+        uri: functions[entry].url,
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
         oidcToken: { serviceAccountEmail: `scheduler@${resources.PROJECT}.iam.gserviceaccount.com` },
       },
       attemptDeadlineMs: 600_000,
-      everyMs: every[name] * 1000,
+      everyMs: every[entry] * 1000,
     });
   }
   const servers = started.filter((one) => !(one instanceof FunctionProcess));
-  return new Cloud({ addresses, meter, functions, clients, pubsub, tasks, servers });
+  return new Cloud({ addresses, meter, functions, clients, pubsub, joins, tasks, servers });
 }
 
 async function createFunctions(
   addresses: Addresses,
-  { settings, reach, logDir, callers = false }: CloudOptions,
+  { settings, reach, logDir, root, callers = false }: CloudOptions,
 ): Promise<Functions> {
   const pairs: [string, FunctionProcess][] = [];
   for (const name of [...ALWAYS, ...(callers ? FOR_CALLERS : [])]) {
@@ -179,7 +195,8 @@ async function createFunctions(
       ...((await reach?.(name, addresses)) ?? addresses),
       ...settings,
     };
-    pairs.push([name, await FunctionProcess.create({ name, env, ...(logDir !== undefined && { logDir }) })]);
+    const place = { ...(logDir !== undefined && { logDir }), ...(root !== undefined && { cwd: root }) };
+    pairs.push([name, await FunctionProcess.create({ name, env, ...place })]);
   }
   return Object.fromEntries(pairs) as unknown as Functions;
 }
