@@ -50,7 +50,42 @@ export const CAPABILITIES = {
     local: 'after 1 h',
     google: 'documents disagree: about 1 h, or up to 24 h',
   },
-  'warehouse: job that never arrived': { about: 'a job whose creation fails with UNAVAILABLE before its effect', ...KINDS }, // prettier-ignore
+  'warehouse: request that never arrived once': {
+    about: 'starting a job when the first request fails with UNAVAILABLE before its effect',
+    fake: 'TransientError, no job',
+    local: 'started, a job',
+    google: 'as local: the client repeats the request',
+  },
+  'warehouse: answer lost': {
+    about: 'starting a job whose answer is lost',
+    fake: 'AmbiguousError',
+    local: 'exists',
+    google: 'as local: the client repeats the request and is told that the id is taken',
+  },
+  'warehouse: statement that cannot run': {
+    about: 'a window in the future, or from before time travel',
+    fake: 'fails when it runs',
+    local: 'refused at start',
+    google: 'not said; either way the job has failed and its id is used up, which is what the join relies on',
+  },
+  'warehouse: statement that is none': {
+    about: 'starting and estimating a statement that is no GoogleSQL',
+    fake: 'started, 0',
+    local: 'statement_refused, statement_refused',
+    google: 'as local; the ports in memory know the statements of the join by their label and parse none',
+  },
+  'warehouse: bound of billed bytes': {
+    about: 'a job that would bill more than it may',
+    fake: 'done',
+    local: 'bytesBilledLimitExceeded, false',
+    google: 'as local; the ports in memory bill nothing',
+  },
+  'warehouse: table that is not there': {
+    about: 'when a table was created that is not there',
+    fake: 'found',
+    local: 'TransientError',
+    google: 'as local: it may be deployed any moment',
+  },
 } as const satisfies Readonly<Record<string, Capability>>;
 
 export type CapabilityId = keyof typeof CAPABILITIES;

@@ -67,11 +67,11 @@ export async function localWorld(): Promise<World> {
   const now = () => time.now() * 1000;
   const troubles = new Troubles();
   const common = () => ({ faults: new Faults((call) => troubles.faultOf(call)) });
-  const pushed = await startReceiver(({ answer }) => answer(200));
+  const pushed = await startReceiver((arrival) => arrival.answer(200));
   const dispatched: string[] = [];
-  const target = await startReceiver(({ headers, answer }: Arrival) => {
-    dispatched.push(String(headers['x-cloudtasks-taskname']));
-    answer(200);
+  const target = await startReceiver((arrival) => {
+    dispatched.push(String(arrival.headers['x-cloudtasks-taskname']));
+    arrival.answer(200);
   });
   const bigquery = await startBigQuery({ ...common(), project: PROJECT, clock: now });
   const firestore = await startFirestore(common());

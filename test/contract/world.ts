@@ -24,12 +24,12 @@ export interface World {
   trouble(port: PortName, trouble: Trouble, times?: number): void;
   /** Nothing goes wrong any more. */
   calm(): void;
-  now(): Micros;
+  readonly now: () => Micros;
   advance(micros: Micros): void;
   /** Messages of a topic, in the order of their arrival. */
   published(topic: string): Promise<readonly Message[]>;
   /** Names of the tasks that have gone out, once this one has. */
-  sent(name: string): Promise<readonly string[]>;
+  readonly sent: (name: string) => Promise<readonly string[]>;
   /** Tasks that are created from now on are accepted and lost, or not. */
   loseTasks(lost: boolean): void;
   /** Appended rows by their commit times, epoch microseconds. */
