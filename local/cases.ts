@@ -2,10 +2,28 @@ import { CHOICES, asExpected } from './cases/judge.ts';
 import { readCases } from './cases/format.ts';
 import { runCase } from './cases/run.ts';
 import { startCloud } from './cloud.ts';
+import { InputError } from './demo/options.ts';
 import { DEMO_SETTINGS } from './demo/settings.ts';
+import { counted, grouped } from './demo/words.ts';
 import { toldToEnd } from './ending.ts';
 
-/** `npm run cases -- FILE`: hard inputs through the real pipeline on the local cloud. Exit 1 when any ends differently. */
+/**
+ * `npm run cases -- FILE`: hard inputs through the real pipeline on the local cloud. Exit codes: 0 all as expected, 1 any
+ * ends differently, 2 no usable file.
+ */
+
+const HELP = `npm run cases -- FILE
+
+Sends hard inputs through the real functions on a local cloud, and compares what becomes of them with what the file
+expects. FILE has a case a line, NDJSON or .gz, - for stdin:
+
+  {"id": "DEC-01", "input": {"kind": "message", "data_text": "{'a': 1}"}, "expected": {"outcome": "dead_letter"}}
+
+  input.kind   message (data_text or data_b64, attributes), messages (a list of them) or push_body (body: what is posted
+               to the function); lines of any other kind are counted only
+  outcome      accept, accept_normalised (the time was converted) or dead_letter
+  check        free text; where it names reasons of docs/errors.md, the dead letter must have one of them
+`;
 
 async function main(file: string): Promise<number> {
   const { signal } = toldToEnd();
@@ -27,20 +45,24 @@ async function main(file: string): Promise<number> {
   } finally {
     await cloud.stop();
   }
-  if (others > 0) process.stdout.write(`${others} cases are no single messages (sequences, recipes, deployments)\n`);
-  process.stdout.write(`${cases.length} cases, ${cases.length - different} as expected, ${different} different\n`);
+  if (others > 0)
+    process.stdout.write(`${counted(others, 'case')} left out: no messages, but sequences, recipes or deployments\n`);
+  process.stdout.write(
+    `${counted(cases.length, 'case')}, ${grouped(cases.length - different)} as expected, ${grouped(different)} different\n`,
+  );
   return different === 0 ? 0 : 1;
 }
 
-const [file] = process.argv.slice(2);
-if (file === undefined) {
-  process.stderr.write('usage: npm run cases -- FILE\n');
+const [file, ...more] = process.argv.slice(2);
+if (file === '--help' || file === '-h') process.stdout.write(HELP);
+else if (file === undefined || more.length > 0) {
+  process.stderr.write('usage: npm run cases -- FILE (--help describes it)\n');
   process.exitCode = 2;
 } else {
   try {
     process.exitCode = await main(file);
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
-    process.exitCode = 1;
+    process.exitCode = error instanceof InputError ? 2 : 1;
   }
 }

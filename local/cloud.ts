@@ -7,7 +7,7 @@ import { FunctionProcess } from './functions.ts';
 import { createJoinViews, joinsOf, ROOT, subscriptionOf, topicsOf } from './joins.ts';
 import { freePort } from './ports.ts';
 import { createTables, createTopics } from './provision.ts';
-import { startPubSub, type PubSubServer } from './pubsub/server.ts';
+import { startPubSub, type AcceptedListener, type PubSubServer } from './pubsub/server.ts';
 import * as resources from './resources.ts';
 import { startScheduler } from './scheduler/server.ts';
 import { Faults, type FaultHook } from './shared/faults.ts';
@@ -32,6 +32,8 @@ export interface CloudOptions {
   /** Starts Cloud Tasks and the functions that are called over HTTP, too. */
   readonly callers?: boolean;
   readonly faults?: FaultHook;
+  /** Makes who is told of every message that Pub/Sub takes; called once the state folder is this cloud's alone. */
+  readonly listener?: () => AcceptedListener;
   /** Folder with the `joins/` to run; this project by default. */
   readonly root?: string;
   /** Settings of the functions beside the addresses; see functions/settings.ts. */
@@ -131,6 +133,7 @@ async function start(
     await startPubSub({
       ...common('pubsub'),
       bigQueryWriter: (table, rows) => bigquery.insertRows(table, rows),
+      ...(options.listener && { onAccepted: options.listener() }),
     }),
   );
   const addresses: Addresses = {

@@ -1,4 +1,5 @@
-import { readLines } from '../demo/input.ts';
+import { isObject, nameOf, numberedLines } from '../demo/input.ts';
+import { InputError } from '../demo/options.ts';
 
 /** One message of a case: published through Pub/Sub, or a body that is posted to the function. */
 export type CaseMessage =
@@ -19,42 +20,77 @@ type Json = Readonly<Record<string, unknown>>;
 /**
  * The cases of a file that consist of messages; sequences of steps, recipes and checks of a deployment are left out.
  *
- * @throws Error that names the line
+ * @throws InputError that names the file, the line and what is wrong
  */
 export async function readCases(file: string): Promise<{ cases: Case[]; others: number }> {
-  const cases: Case[] = [];
-  let others = 0;
-  for (const [index, line] of (await readLines(file)).entries()) {
-    const parsed = parse(line, index);
-    const input = parsed['input'] as Json;
-    const messages = toMessages(input);
-    if (messages === null) {
-      others++;
-      continue;
+  const lines = await numberedLines(file);
+  if (lines.length === 0) throw new InputError(`${nameOf(file)} is empty: cases are JSON objects, one a line`);
+  const read = lines.map(({ text, number }) => {
+    try {
+      return toCase(text);
+    } catch (error) {
+      if (!(error instanceof Wrong)) throw error;
+      throw new InputError(`${nameOf(file)}, line ${number}: ${error.message}`, { cause: error });
     }
-    const expected = parsed['expected'] as Json;
-    cases.push({
-      id: String(parsed['id']),
-      outcome: String(expected['outcome']),
-      check: typeof expected['check'] === 'string' ? expected['check'] : '',
-      messages,
-      env: (input['env'] ?? {}) as Readonly<Record<string, string>>,
-    });
-  }
-  return { cases, others };
+  });
+  const cases = read.filter((one) => one !== null);
+  return { cases, others: read.length - cases.length };
+}
+
+/** What is wrong with a line. */
+class Wrong extends Error {}
+
+/** @throws Wrong */
+function toCase(line: string): Case | null {
+  if (!isObject(line))
+    throw new Wrong('no JSON object; a case is one, such as {"id": ..., "input": ..., "expected": ...}');
+  const parsed = JSON.parse(line) as Json;
+  const id = text(parsed, 'id');
+  const input = object(parsed, 'input');
+  const expected = object(parsed, 'expected');
+  text(input, 'kind', 'input.');
+  const messages = toMessages(input);
+  if (messages === null) return null;
+  return {
+    id,
+    outcome: text(expected, 'outcome', 'expected.'),
+    check: typeof expected['check'] === 'string' ? expected['check'] : '',
+    messages,
+    env: (input['env'] === undefined ? {} : object(input, 'env', 'input.')) as Readonly<Record<string, string>>,
+  };
+}
+
+function text(of: Json, name: string, path = ''): string {
+  const value = of[name];
+  if (typeof value !== 'string') throw new Wrong(`"${path}${name}" is missing or is no text`);
+  return value;
+}
+
+function object(of: Json, name: string, path = ''): Json {
+  const value = of[name];
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Wrong(`"${path}${name}" is missing or is no object`);
+  return value as Json;
 }
 
 function toMessages(input: Json): CaseMessage[] | null {
   switch (input['kind']) {
     case 'message': {
-      const { data_b64: data, data_text: text } = input;
+      const { data_b64: data, data_text: written } = input;
       // The base64 is authoritative; without any the message has attributes only.
       const bytes =
-        typeof data === 'string' ? Buffer.from(data, 'base64') : typeof text === 'string' ? Buffer.from(text) : null;
+        typeof data === 'string'
+          ? Buffer.from(data, 'base64')
+          : typeof written === 'string'
+            ? Buffer.from(written)
+            : null;
       return [{ kind: 'message', data: bytes, attributes: (input['attributes'] ?? {}) as Record<string, string> }];
     }
     case 'messages': {
-      const nested = (input['messages'] as Json[]).map(toMessages);
+      const list = input['messages'];
+      if (!Array.isArray(list) || list.some((one) => typeof one !== 'object' || one === null))
+        throw new Wrong('"input.messages" is no array of messages');
+      const nested = (list as Json[]).map(toMessages);
       return nested.includes(null) ? null : nested.flatMap((messages) => messages ?? []);
     }
     case 'push_body':
@@ -66,13 +102,5 @@ function toMessages(input: Json): CaseMessage[] | null {
     }
     default:
       return null;
-  }
-}
-
-function parse(line: string, index: number): Json {
-  try {
-    return JSON.parse(line) as Json;
-  } catch (error) {
-    throw new Error(`line ${index + 1} is no JSON`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import type { WriteStream } from 'node:tty';
+import { columns, wrap } from './words.ts';
 
 /** Lines and one line that is rewritten in place, on a terminal; plain lines elsewhere. */
 export class Console {
@@ -12,7 +13,12 @@ export class Console {
   constructor(toStderr: boolean) {
     this.#stream = toStderr ? process.stderr : process.stdout;
     this.#live = this.#stream.isTTY === true;
-    this.colour = this.#live && process.env['NO_COLOR'] === undefined;
+    this.colour = this.#live && !process.env['NO_COLOR'];
+  }
+
+  /** Columns; null where nothing limits them. */
+  get width(): number | null {
+    return columns(this.#stream);
   }
 
   line(text = ''): void {
@@ -21,11 +27,16 @@ export class Console {
     if (this.#status !== '') this.#stream.write(this.#status);
   }
 
+  /** A sentence, in lines that fit. */
+  note(text: string): void {
+    this.line(wrap(text, this.width));
+  }
+
   /** Replaces the status line; elsewhere than on a terminal one every five seconds becomes a line. */
   status(text: string): void {
     if (this.#live) {
       this.#erase();
-      this.#status = text.slice(0, (this.#stream.columns ?? 80) - 1);
+      this.#status = text.slice(0, (this.width ?? 80) - 1);
       this.#stream.write(this.#status);
     } else if (Date.now() - this.#lastPlain > 5000) {
       this.#lastPlain = Date.now();
@@ -38,6 +49,12 @@ export class Console {
     this.#erase();
     this.#status = '';
     this.#stream.write(`${text}\n`);
+  }
+
+  /** Ends the status line. */
+  clear(): void {
+    this.#erase();
+    this.#status = '';
   }
 
   #erase(): void {

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
-import { readLines } from './input.ts';
-import type { Options } from './options.ts';
+import type { Remembered } from './folders.ts';
+import { nameOf, readObjects } from './input.ts';
+import { InputError, type Options } from './options.ts';
 import { toReference, type ReferenceRow } from './reference.ts';
 import { rfc3339 } from './time.ts';
 
@@ -11,18 +13,59 @@ const AIRLINES = path.join(SAMPLE, 'airlines.ndjson.gz');
 export interface Inputs {
   readonly title: string;
   readonly lines: readonly string[];
+  /** Tells files apart, whatever they are called. */
+  readonly hash: string;
   readonly reference: readonly ReferenceRow[];
   readonly completion: readonly string[];
 }
 
-/** What the options ask for: files of the user's own, or the sample. `now` is epoch microseconds. */
-export async function readInputs(options: Options, now: number): Promise<Inputs> {
+/**
+ * What the options ask for: files of the user's own, or the sample. A state folder that was used before goes on with
+ * its own completion statuses and reference rows. `now` is epoch microseconds.
+ *
+ * @throws InputError
+ */
+export async function readInputs(options: Options, before: Remembered | null, now: number): Promise<Inputs> {
   const own = options.data !== null;
-  const referenceFile = options.reference ?? (own ? null : AIRLINES);
+  const lines = (await readObjects(options.data ?? FLIGHTS, 'events')).map(({ text }) => text);
+  const hash = createHash('sha256').update(lines.join('\n')).digest('hex');
+  // A folder of other events is only started again.
+  const replayed = own || before === null || hash in before.files;
   return {
-    title: own ? options.data : 'flights in the United States, 1 and 2 January 2015 (US DOT, public domain)',
-    lines: await readLines(options.data ?? FLIGHTS),
-    reference: referenceFile === null ? [] : toReference(await readLines(referenceFile), rfc3339(now)),
-    completion: options.completion ?? (own ? ['completed', 'finish', 'finished'] : ['arrived', 'cancelled']),
+    title: !replayed
+      ? `what is in ${options.stateDir}`
+      : own
+        ? nameOf(options.data)
+        : 'flights in the United States, 1 and 2 January 2015 (US DOT, public domain)',
+    lines: replayed ? lines : [],
+    hash,
+    reference: await referenceOf(options, before, now),
+    completion: completionOf(options, before),
   };
+}
+
+async function referenceOf(options: Options, before: Remembered | null, now: number): Promise<readonly ReferenceRow[]> {
+  const file = options.reference ?? (options.data === null ? AIRLINES : null);
+  if (before !== null && options.reference === null) return before.reference;
+  const rows = file === null ? [] : toReference(await readObjects(file, 'reference rows'), file, rfc3339(now));
+  if (before !== null && content(rows) !== content(before.reference)) {
+    throw new InputError(
+      `--reference ${options.reference}: what is in ${options.stateDir} was joined with other reference rows; leave the option out, or name a new --state folder`,
+    );
+  }
+  return rows;
+}
+
+const content = (rows: readonly ReferenceRow[]): string =>
+  JSON.stringify(rows.map((row) => [row.join_key, row.target_attribute]).sort());
+
+function completionOf({ completion, data, stateDir }: Options, before: Remembered | null): readonly string[] {
+  if (before === null)
+    return completion ?? (data === null ? ['arrived', 'cancelled'] : ['completed', 'finish', 'finished']);
+  if (completion !== null && completion.toSorted().join() !== before.completion.toSorted().join()) {
+    throw new InputError(
+      `--completion ${completion.join(',')}: the keys in ${stateDir} were completed by ${before.completion.join(',')}; leave the option out, or name a new --state folder`,
+    );
+  }
+  return before.completion;
 }

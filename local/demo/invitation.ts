@@ -1,38 +1,51 @@
 import type { Cloud } from '../cloud.ts';
 import { PROJECT, REGION } from '../resources.ts';
+import type { Inputs } from './inputs.ts';
 
 /** How to go on by oneself, ready to copy. */
-export function invitation({ addresses, functions, tasks }: Pick<Cloud, 'addresses' | 'functions' | 'tasks'>): string {
+export function invitation(
+  { addresses, functions, tasks }: Pick<Cloud, 'addresses' | 'functions' | 'tasks'>,
+  { completion, reference }: Pick<Inputs, 'completion' | 'reference'>,
+): string {
   const { submit } = functions;
+  const status = completion[0]!;
+  const all = completion.map((one) => `"${one}"`).join(' or ');
+  const joinKey = reference[0]?.join_key;
+  const join = joinKey === undefined ? '' : ` join_key: ${quoted(joinKey)},`;
   return `Everything stays up. In another terminal, in this folder:
 
-  Publish an event of your own (run it again with another status; "arrived" completes the key):
+  Publish an event of your own (${all} completes the key; with another status it stays open):
 
 METADATA_SERVER_DETECTION=none PUBSUB_EMULATOR_HOST=${addresses.PUBSUB_EMULATOR_HOST} npx node --input-type=module -e '
 import { PubSub } from "@google-cloud/pubsub";
-const event = { event_id: crypto.randomUUID(), unique_key: "my-flight", event_status: "arrived",
-  timestamp: new Date().toISOString(), join_key: "AA", payload: { hello: "world" } };
+const event = { event_id: crypto.randomUUID(), unique_key: "my-key", event_status: ${quoted(status)},
+  timestamp: new Date().toISOString(),${join} payload: { hello: "world" } };
 console.log(await new PubSub({ projectId: "${PROJECT}" }).topic("events").publishMessage({ json: event }));
 process.exit();'
 ${submit === undefined || tasks === null ? '' : writes(submit.url, tasks.address)}
   Look at the tables:
 
-npm run -s query -- "SELECT * FROM events_unique WHERE unique_key = 'my-flight'"
-npm run -s query -- "SELECT unique_key, final_status, total_steps, duration_seconds FROM summaries_latest WHERE unique_key = 'my-flight'"
+npm run -s query -- "SELECT * FROM events_unique WHERE unique_key = 'my-key'"
+npm run -s query -- "SELECT unique_key, state, final_status, total_steps, duration_seconds FROM summaries_latest WHERE unique_key = 'my-key'"
 
-Ctrl-C ends all of it.
+Every summary and dead letter of yours shows here. Ctrl-C ends all of it.
 `;
+}
+
+/** A JavaScript text inside a shell's single quotes. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll("'", "'\\''");
 }
 
 function writes(submit: string, tasks: string): string {
   const [host, port] = tasks.split(':');
   const event = (id: string, status: string) =>
-    `{"event_id": "${id}", "unique_key": "my-flight", "event_status": "${status}", "timestamp": "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'"}`;
+    `{"event_id": "${id}", "unique_key": "my-key", "event_status": "${status}", "timestamp": "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'"}`;
   return `
   Write one over HTTP, and ask what is known of its key:
 
-curl -s ${submit} -H 'content-type: application/json' -d '${event('boarded', 'boarding')}'
-curl -s '${submit}?unique_key=my-flight&event_id=boarded'
+curl -s ${submit} -H 'content-type: application/json' -d '${event('begun', 'begun')}'
+curl -s '${submit}?unique_key=my-key&event_id=begun'
 
   Hand one over to Cloud Tasks, to be written ten seconds from now:
 
@@ -40,7 +53,7 @@ METADATA_SERVER_DETECTION=none npx node --input-type=module -e '
 import { CloudTasksClient } from "@google-cloud/tasks";
 import { credentials } from "@grpc/grpc-js";
 const client = new CloudTasksClient({ apiEndpoint: "${host}", port: ${port}, sslCreds: credentials.createInsecure() });
-const event = { event_id: "parked", unique_key: "my-flight", event_status: "parked", timestamp: new Date().toISOString() };
+const event = { event_id: "checked", unique_key: "my-key", event_status: "checked", timestamp: new Date().toISOString() };
 const [task] = await client.createTask({ parent: client.queuePath("${PROJECT}", "${REGION}", "codaflow-urgent"), task: {
   scheduleTime: { seconds: Math.floor(Date.now() / 1000) + 10 }, httpRequest: { url: "${submit}",
   headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(event)) } } });

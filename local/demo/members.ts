@@ -6,7 +6,7 @@ export interface Member {
 }
 
 const SPACE = /[ \t\r\n]*/y;
-const STRING = /"(?:[^"\\]|\\.)*"/y;
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const SCALAR = /[^,}\]\s]+/y;
 
 /**

@@ -20,6 +20,11 @@ export async function observe(bigquery: BigQuery): Promise<Output> {
   return output as Output;
 }
 
+/** Rows of events that came over HTTP: Pub/Sub gives each of its messages a time. */
+export async function writtenOverHttp(bigquery: BigQuery): Promise<Row[]> {
+  return select(bigquery, `SELECT * FROM ${DATASET}.events WHERE publish_time IS NULL`);
+}
+
 export async function count(bigquery: BigQuery, table: string): Promise<number> {
   const [row] = await select(bigquery, `SELECT COUNT(*) AS n FROM ${DATASET}.${table}`);
   return Number(row?.['n']);

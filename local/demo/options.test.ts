@@ -4,7 +4,7 @@ import { HELP, parseOptions, UsageError } from './options.ts';
 
 test('options', () => {
   const args =
-    '--once --data a.gz --reference - --completion a,b --shuffle 7 --repeat 0.02 --rate 10 --chaos 0 --export out --json --state s --as-recorded';
+    '--once --data a.gz --reference - --completion a,b --shuffle 7 --repeat 0.02 --rate 10 --chaos 0 --export out --json --state s --again --as-recorded';
   assert.deepEqual(parseOptions(args.split(' ')), {
     once: true,
     data: 'a.gz',
@@ -18,6 +18,7 @@ test('options', () => {
     exportDir: 'out',
     json: true,
     stateDir: 's',
+    again: true,
   });
   for (const option of args.match(/--[a-z-]+/g)!) assert.match(HELP, new RegExp(`${option} `));
   assert.equal(parseOptions(['--help']), 'help');
@@ -36,5 +37,6 @@ test('mistakes are named', () => {
   mistake('--repeat 2', /--repeat takes a share/);
   mistake('--rate 0', /--rate/);
   mistake('--completion a,,b', /--completion/);
+  mistake('--again', /--again needs --state/);
   mistake('--data - --reference -', /only one/);
 });

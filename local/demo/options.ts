@@ -14,15 +14,18 @@ export interface Options {
   readonly exportDir: string | null;
   readonly json: boolean;
   readonly stateDir: string | null;
+  /** Publishes again what the state folder has already. */
+  readonly again: boolean;
 }
 
 export const HELP = `npm start -- [options]
 
 Runs the whole of Codaflow on this machine: local servers for Pub/Sub, Firestore, BigQuery and Cloud Scheduler, the
 functions as processes of their own, a replay of real events, and a check of everything that comes out. Then it stays
-up for events and queries of your own; Ctrl-C ends all of it.
+up for events and queries of your own; Ctrl-C ends all of it. Exit code: 0 when everything is as expected, 1 when not,
+2 when an option or a file cannot be used.
 
-  --once               end after the verdict: exit 0 when everything is as expected, else 1
+  --once               end after the verdict
   --data FILE          events to replay, NDJSON or .gz, - for stdin (default: flights of January 2015)
   --reference FILE     reference rows for the join, NDJSON or .gz, - for stdin (default: airlines, with the default events)
   --completion a,b     statuses that complete a key (default: arrived,cancelled with the default events,
@@ -32,14 +35,23 @@ up for events and queries of your own; Ctrl-C ends all of it.
   --repeat SHARE       publish this share of the events twice, for example 0.02
   --rate N             publish at most N events a second
   --chaos SEED         while the replay runs, kill functions, refuse calls, lose answers and deliver twice, by this seed
-  --export DIR         write what came out as NDJSON files
+  --export DIR         write what came out as NDJSON files; files of an earlier export are replaced
   --json               print the report as JSON on stdout, and nothing else there
-  --state DIR          keep the state of the local cloud (and logs) in this folder, so that the next run finds it
+  --state DIR          keep the state of the local cloud (and logs) in this folder. The next run on it goes on from
+                       there: it does not publish again what the folder has, and its verdict is about all of it
+  --again              with --state: publish the events again all the same, as repeats
   --help               this text
 `;
 
-/** A wrong command line; the message is for the person who typed it. */
-export class UsageError extends Error {}
+/** What was given cannot be used; the message is one line for the person who gave it. */
+export class InputError extends Error {}
+
+/** A wrong command line. */
+export class UsageError extends InputError {
+  constructor(message: string) {
+    super(`${message} (npm start -- --help lists the options)`);
+  }
+}
 
 /** @throws UsageError */
 export function parseOptions(args: readonly string[]): Options | 'help' {
@@ -47,6 +59,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   if (values.help === true) return 'help';
   if (values.data === '-' && values.reference === '-')
     throw new UsageError('only one of --data and --reference can be -');
+  if (values.again === true && values.state === undefined) throw new UsageError('--again needs --state DIR');
   return {
     once: values.once ?? false,
     data: values.data ?? null,
@@ -60,6 +73,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     exportDir: values.export ?? null,
     json: values.json ?? false,
     stateDir: values.state ?? null,
+    again: values.again ?? false,
   };
 }
 
@@ -82,11 +96,12 @@ function parse(args: readonly string[]) {
         export: { type: 'string' },
         json: { type: 'boolean' },
         state: { type: 'string' },
+        again: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message.replace(/\. To specify.*$/s, ''));
+    throw new UsageError((error as Error).message.replace(/\. (To specify|This command).*$/s, ''));
   }
 }
 

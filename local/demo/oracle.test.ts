@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { expect, type Expected } from './oracle.ts';
-import { micros } from './time.ts';
+import { expect, type Expected, type Published } from './oracle.ts';
+import { DAY, micros } from './time.ts';
 
 const now = micros('2026-03-01T12:00:00Z')!;
 const event = (overrides: object): string =>
@@ -13,17 +14,22 @@ const event = (overrides: object): string =>
     timestamp: '2026-03-01T10:00:00Z',
     ...overrides,
   });
+const message = (line: string | Buffer, i: number, more: Partial<Published> = {}): Published => ({
+  ...{ messageId: `m-${i}`, data: Buffer.from(line), attributes: {}, time: now },
+  ...more,
+});
+const options = { completion: ['done'], reference: [{ join_key: 'A', target_attribute: 'Ay', updated_at: null }], now };
 const fold = (...lines: string[]): Expected =>
   expect(
-    lines.map((line, i) => ({ line, messageId: `m-${i}` })),
-    { completion: ['done'], reference: [{ join_key: 'A', target_attribute: 'Ay', updated_at: null }], now },
+    lines.map((line, i) => message(line, i)),
+    options,
   );
 
 test('a completed key has a summary over the set of its events', () => {
   const last = event({ event_id: 'e-2', event_status: 'done', timestamp: '2026-03-01T10:00:01.5Z' });
   const summary = fold(last, event({}), last).summaries.get('k')!;
   assert.equal(summary.totalSteps, 2);
-  assert.equal(summary.finishTime - summary.startTime, 1_500_000);
+  assert.equal(summary.finishTime! - summary.startTime, 1_500_000);
   assert.equal(summary.finalStatus, 'done');
   assert.equal(summary.complete, true);
 });
@@ -79,4 +85,36 @@ test('without an id the message is the event, and the payload keeps its text', (
 
 test('one identity with two contents decides nothing about its key', () => {
   assert.deepEqual([...fold(event({}), event({ event_status: 'done' })).undecided], ['k']);
+});
+
+test('attributes count: an id, and compressed data', () => {
+  const bare = '{"unique_key":"k","event_status":"s","timestamp":"2026-03-01T10:00:00Z"}';
+  const one = (data: string | Buffer, attributes: Record<string, string>) =>
+    expect([message(data, 0, { attributes })], options);
+  const idOf = ({ events }: Expected) => [...events.values()].map(({ eventId }) => eventId);
+  assert.deepEqual(idOf(one(bare, { event_id: 'mine' })), ['mine']);
+  assert.deepEqual(idOf(one(gzipSync(bare), { 'content-encoding': 'gzip' })), ['m-0']);
+  const reason = (data: string | Buffer, attributes = {}) => one(data, attributes).deadLetters[0]?.reason;
+  assert.equal(reason(gzipSync(bare)), 'invalid_utf8');
+  assert.equal(reason(bare, { 'content-encoding': 'br' }), 'unsupported_encoding');
+  assert.equal(reason(''), 'empty_data');
+});
+
+test('a key without completion expires after a day of silence; near the end of the day either is right', () => {
+  const fate = (...hours: number[]) => {
+    const messages = hours.map((ago, i) => message(event({ event_id: `e-${i}` }), i, { time: now - ago * (DAY / 24) }));
+    const { openKeys, summaries, undecided } = expect(messages, options);
+    return undecided.has('k') ? 'undecided' : openKeys.has('k') ? 'open' : summaries.get('k')?.state;
+  };
+  assert.equal(fate(1), 'open');
+  assert.equal(fate(25, 2), 'open');
+  assert.equal(fate(25), 'expired');
+  assert.equal(fate(24.01), 'undecided');
+  assert.equal(fate(30, 1), 'undecided', 'it expired, and is open again');
+});
+
+test('events that came over HTTP count like published ones', () => {
+  const [first] = [...fold(event({})).events.values()];
+  const { events, published, written } = expect([], { ...options, written: [{ event: first!, time: now }] });
+  assert.deepEqual([events.size, published, written], [1, 0, 1]);
 });

@@ -1,52 +1,52 @@
-import { members } from './members.ts';
+import { readEvent, type ExpectedEvent, type Published } from './read-event.ts';
 import type { ReferenceRow } from './reference.ts';
-import { DAY, micros } from './time.ts';
+import { DAY } from './time.ts';
+
+export type { ExpectedEvent, Published } from './read-event.ts';
 
 /**
  * What must come out, folded from what went in. Written from the guarantees alone: it shares no code with the
  * functions, so that a mistake of theirs cannot hide behind the same mistake here.
  */
 
-export interface Published {
-  readonly line: string;
-  readonly messageId: string;
-}
-
-export interface ExpectedEvent {
-  readonly uniqueKey: string;
-  readonly eventId: string;
-  readonly eventStatus: string;
-  readonly eventTime: number;
-  readonly joinKey: string | null;
-  readonly sequence: number | null;
-  readonly payload: string | null;
-}
-
 export interface ExpectedSummary {
   readonly uniqueKey: string;
-  readonly finalStatus: string;
+  /** `expired`: no completion, and no event for a day. */
+  readonly state: 'finished' | 'expired';
+  readonly finalStatus: string | null;
   readonly complete: boolean;
   readonly totalSteps: number;
   readonly startTime: number;
-  readonly finishTime: number;
+  readonly finishTime: number | null;
   readonly lastEventTime: number;
   /** In order of (time, id), all of them. */
   readonly steps: readonly ExpectedEvent[];
 }
 
+/** An event that came past the topic, over HTTP, and when (epoch microseconds). */
+export interface Written {
+  readonly event: ExpectedEvent;
+  readonly time: number;
+}
+
 export interface Expected {
   readonly published: number;
+  /** Events that came over HTTP. */
+  readonly written: number;
   /** Messages that repeat an identity. */
   readonly repeats: number;
   /** By identity. */
   readonly events: ReadonlyMap<string, ExpectedEvent>;
-  /** By key; keys without a completion have none. */
+  /** By key; open keys have none. */
   readonly summaries: ReadonlyMap<string, ExpectedSummary>;
   readonly openKeys: ReadonlySet<string>;
   /** Target attribute by identity; undefined when there is no reference row. */
   readonly targets: ReadonlyMap<string, string | null | undefined>;
-  readonly deadLetters: readonly { readonly line: string; readonly reason: string }[];
-  /** Keys with one identity published with different contents: which one counts depends on the order of arrival. */
+  readonly deadLetters: readonly { readonly data: Buffer; readonly reason: string }[];
+  /**
+   * Keys of which the messages alone do not decide what comes out: one identity with different contents (the first to
+   * arrive counts), or a silence long enough to expire that was, or is about to be, broken.
+   */
   readonly undecided: ReadonlySet<string>;
 }
 
@@ -54,66 +54,88 @@ export interface OracleOptions {
   readonly completion: readonly string[];
   /** One row for each join key. */
   readonly reference: readonly ReferenceRow[];
+  readonly written?: readonly Written[];
   /** Epoch microseconds. */
   readonly now: number;
 }
 
+/** Defaults of the functions, which the demo leaves alone. */
+const SILENCE = DAY;
+const AGE = 30 * DAY;
+/** Around a deadline either outcome is right. */
+const MARGIN = 600_000_000;
+
 export const identity = (uniqueKey: string, eventId: string): string => JSON.stringify([uniqueKey, eventId]);
 
 export function expect(published: readonly Published[], options: OracleOptions): Expected {
+  const { written = [], now } = options;
+  const deadLetters: { data: Buffer; reason: string }[] = [];
+  const accepted: Written[] = [...written];
+  for (const message of published) {
+    const event = readEvent(message);
+    if (typeof event === 'string') deadLetters.push({ data: message.data, reason: event });
+    else accepted.push({ event, time: message.time });
+  }
   const events = new Map<string, ExpectedEvent>();
-  const deadLetters: { line: string; reason: string }[] = [];
+  const arrivals = new Map<string, number[]>();
   const undecided = new Set<string>();
   let repeats = 0;
-  for (const message of published) {
-    const event = read(message, options.now);
-    if (typeof event === 'string') {
-      deadLetters.push({ line: message.line, reason: event });
-      continue;
-    }
+  for (const { event, time } of accepted) {
     const id = identity(event.uniqueKey, event.eventId);
     const known = events.get(id);
     if (known === undefined) {
       events.set(id, event);
+      const times = arrivals.get(event.uniqueKey);
+      if (times === undefined) arrivals.set(event.uniqueKey, [time]);
+      else times.push(time);
       continue;
     }
     repeats++;
     if (JSON.stringify(known) !== JSON.stringify(event)) undecided.add(event.uniqueKey);
   }
-  const keys = Map.groupBy(events.values(), ({ uniqueKey }) => uniqueKey);
   const summaries = new Map<string, ExpectedSummary>();
   const openKeys = new Set<string>();
-  for (const [key, ofKey] of keys) {
+  for (const [key, ofKey] of Map.groupBy(events.values(), ({ uniqueKey }) => uniqueKey)) {
     const summary = summarise(key, ofKey, options.completion);
-    if (summary === null) openKeys.add(key);
-    else summaries.set(key, summary);
+    const fate = summary.state === 'finished' ? 'finished' : fateOf(arrivals.get(key)!, now);
+    if (fate === 'undecided') undecided.add(key);
+    if (fate === 'finished' || fate === 'expired') summaries.set(key, summary);
+    else openKeys.add(key);
   }
   const reference = new Map(options.reference.map((row) => [row.join_key, row.target_attribute]));
   const targets = new Map(
     [...events].map(([id, { joinKey }]) => [id, joinKey === null ? undefined : reference.get(joinKey)]),
   );
-  return { published: published.length, repeats, events, summaries, openKeys, targets, deadLetters, undecided };
+  const counts = { published: published.length, written: written.length, repeats };
+  return { ...counts, events, summaries, openKeys, targets, deadLetters, undecided };
 }
 
-function summarise(
-  key: string,
-  events: readonly ExpectedEvent[],
-  completion: readonly string[],
-): ExpectedSummary | null {
+/** What becomes of a key without completion whose new events arrived at these times. */
+function fateOf(times: readonly number[], now: number): 'open' | 'expired' | 'undecided' {
+  const sorted = [...times.toSorted((a, b) => a - b), now];
+  const silences = sorted.slice(1).map((time, index) => time - sorted[index]!);
+  const last = silences.pop()!;
+  if (silences.some((silence) => silence > SILENCE - MARGIN)) return 'undecided';
+  if (sorted.at(-2)! - sorted[0]! > AGE - SILENCE - MARGIN) return 'undecided';
+  if (Math.abs(last - SILENCE) <= MARGIN) return 'undecided';
+  return last < SILENCE ? 'open' : 'expired';
+}
+
+function summarise(key: string, events: readonly ExpectedEvent[], completion: readonly string[]): ExpectedSummary {
   const steps = events.toSorted((a, b) => a.eventTime - b.eventTime || byBytes(a.eventId, b.eventId));
   const codas = steps.filter(({ eventStatus }) => completion.includes(eventStatus));
   const coda = codas.at(-1);
-  if (coda === undefined) return null;
   const numbers = new Set(steps.map(({ sequence }) => sequence).filter((number) => number !== null));
   // The completion events announce the total; where they do not, there must be no gap below the largest number.
   const total = largest(codas.map(({ sequence }) => sequence ?? 0)) || largest(numbers);
   return {
     uniqueKey: key,
-    finalStatus: coda.eventStatus,
-    complete: numbers.size === total && largest(numbers) === total,
+    state: coda === undefined ? 'expired' : 'finished',
+    finalStatus: coda?.eventStatus ?? null,
+    complete: coda !== undefined && numbers.size === total && largest(numbers) === total,
     totalSteps: steps.length,
     startTime: steps[0]!.eventTime,
-    finishTime: coda.eventTime,
+    finishTime: coda?.eventTime ?? null,
     lastEventTime: steps.at(-1)!.eventTime,
     steps,
   };
@@ -127,57 +149,4 @@ function largest(numbers: Iterable<number>): number {
 
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}
-
-const LIMITS = { unique_key: 1500, event_status: 1024, event_id: 1024, join_key: 1024 };
-
-/** The event of a message, or the reason why it can never be one. */
-function read({ line, messageId }: Published, now: number): ExpectedEvent | string {
-  let object: unknown;
-  try {
-    object = JSON.parse(line);
-  } catch {
-    return 'invalid_json';
-  }
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) return 'not_an_object';
-  const spans = members(line);
-  if (new Set(spans.map(({ name }) => name)).size !== spans.length) return 'duplicate_member';
-  const event = object as Record<string, unknown>;
-  const { unique_key, event_status, timestamp, event_id, join_key = null, sequence = null } = event;
-  if (unique_key === undefined || unique_key === null) return 'missing_key';
-  if (event_status === undefined || event_status === null) return 'missing_field';
-  if (timestamp === undefined || timestamp === null) return 'missing_field';
-  for (const [name, bytes] of Object.entries(LIMITS)) {
-    const value = event[name];
-    if (value === undefined || value === null) continue;
-    if (typeof value !== 'string') return 'wrong_type';
-    if (!value.isWellFormed()) return 'invalid_unicode';
-    if (Buffer.byteLength(value) > bytes) return 'too_large';
-  }
-  if ((unique_key as string).trim() === '') return 'missing_key';
-  if (event_status === '') return 'missing_field';
-  if (sequence !== null && !(Number.isSafeInteger(sequence) && (sequence as number) > 0)) return 'wrong_type';
-  const time = micros(timestamp);
-  if (time === null) return 'invalid_timestamp';
-  if (!inRange(time, now)) return 'timestamp_out_of_range';
-  const payload = spans.find(({ name }) => name === 'payload');
-  const source = payload === undefined ? 'null' : line.slice(payload.start, payload.end);
-  return {
-    uniqueKey: unique_key as string,
-    eventId: typeof event_id === 'string' && event_id !== '' ? event_id : messageId,
-    eventStatus: event_status as string,
-    eventTime: time,
-    joinKey: join_key as string | null,
-    sequence: sequence as number | null,
-    payload: source === 'null' ? null : source,
-  };
-}
-
-/** Ten years back to one year ahead, with a day's margin at each end. */
-function inRange(time: number, now: number): boolean {
-  const from = new Date(now / 1000);
-  from.setUTCFullYear(from.getUTCFullYear() - 10);
-  const to = new Date(now / 1000);
-  to.setUTCFullYear(to.getUTCFullYear() + 1);
-  return time >= from.getTime() * 1000 + DAY && time <= to.getTime() * 1000 - DAY;
 }

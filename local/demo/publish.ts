@@ -1,6 +1,5 @@
 import type { PubSub } from '@google-cloud/pubsub';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Published } from './oracle.ts';
 
 export interface PublishOptions {
   /** Messages a second; null is as fast as it goes. */
@@ -15,12 +14,13 @@ const IN_FLIGHT = 2_000;
 
 /**
  * Publishes the lines to the topic `events` with the real client, in order of their start, and waits for every answer.
+ * Returns the ids of the messages.
  *
  * @throws the first error of the client
  */
-export async function publish(pubsub: PubSub, lines: readonly string[], options: PublishOptions): Promise<Published[]> {
+export async function publish(pubsub: PubSub, lines: readonly string[], options: PublishOptions): Promise<string[]> {
   const topic = pubsub.topic('events', { batching: { maxMessages: 200, maxMilliseconds: 10 } });
-  const published = new Array<Published>(lines.length);
+  const published = new Array<string>(lines.length);
   const pending = new Set<Promise<void>>();
   const failures: unknown[] = [];
   const start = Date.now();
@@ -34,7 +34,7 @@ export async function publish(pubsub: PubSub, lines: readonly string[], options:
     const one: Promise<void> = topic
       .publishMessage({ data: Buffer.from(line) })
       .then((messageId) => {
-        published[index] = { line, messageId };
+        published[index] = messageId;
         options.onProgress(++done);
       })
       .catch((error: unknown) => void failures.push(error))

@@ -1,5 +1,6 @@
 import type { Firestore } from '@google-cloud/firestore';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { counted } from './words.ts';
 
 /** What may still be on its way. */
 export interface Pending {
@@ -65,14 +66,14 @@ function isEmpty({ backlog, dueKeys }: Pending): boolean {
 export function describe({ backlog, dueKeys, joinPosition }: Pending): string {
   const parts = Object.entries(backlog)
     .filter(([, messages]) => messages > 0)
-    .map(([name, messages]) => `${messages} messages of ${name}`);
-  if (dueKeys > 0) parts.push(`${dueKeys} summaries`);
+    .map(([name, messages]) => `${counted(messages, 'message')} of ${name}`);
+  if (dueKeys > 0) parts.push(counted(dueKeys, 'summary', 'summaries'));
   if (parts.length === 0) parts.push(joinPosition === null ? 'the first run of the join' : 'the join');
   return `waiting for ${parts.join(', ')}`;
 }
 
-/** Keys that open deadlines do not explain: their wake-up comes within the hour. */
-const NEAR = 3_600_000_000;
+/** Keys that open deadlines do not explain: their wake-up comes within ten minutes. */
+const NEAR = 600_000_000;
 
 export async function dueKeys(firestore: Firestore, now: number): Promise<number> {
   const near = firestore.collection('sequences').where('wake_at', '<=', now + NEAR);

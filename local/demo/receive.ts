@@ -7,16 +7,15 @@ export interface Received {
   readonly message: unknown;
 }
 
-/** A subscriber as a consumer would write it: streaming pull, acknowledging each message. */
+/** A subscriber as a consumer would write it: streaming pull, acknowledging each message once `take` has it. */
 export class Receiver {
-  readonly received: Received[] = [];
   readonly errors: Error[] = [];
   readonly #subscription;
 
-  constructor(pubsub: PubSub, subscription: string) {
+  constructor(pubsub: PubSub, subscription: string, take: (result: Received) => void) {
     this.#subscription = pubsub.subscription(subscription);
     this.#subscription.on('message', (message: Message) => {
-      this.received.push({ messageId: message.id, attributes: message.attributes, message: body(message.data) });
+      take({ messageId: message.id, attributes: message.attributes, message: body(message.data) });
       message.ack();
     });
     this.#subscription.on('error', (error: Error) => this.errors.push(error));

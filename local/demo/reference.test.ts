@@ -4,7 +4,8 @@ import { toReference } from './reference.ts';
 
 const rows = (...lines: object[]) =>
   toReference(
-    lines.map((line) => JSON.stringify(line)),
+    lines.map((line, i) => ({ text: JSON.stringify(line), number: i + 1 })),
+    'rows.ndjson',
     'now',
   );
 
@@ -26,5 +27,5 @@ test('of repeated keys the latest counts; a row without a key is named', () => {
     { join_key: 'a', target_attribute: 'old', updated_at: '2026-01-01T00:00:00Z' },
   );
   assert.equal(row!.target_attribute, 'new');
-  assert.throws(() => rows({ join_key: 'a' }, { name: 'x' }), /line 2/);
+  assert.throws(() => rows({ join_key: 'a' }, { name: 'x' }), /rows\.ndjson, line 2: "join_key"/);
 });

@@ -1,3 +1,6 @@
+import { isObject, nameOf, type Line } from './input.ts';
+import { InputError } from './options.ts';
+
 /** A row of the local reference table; columns as in terraform/schemas/reference.json. */
 export interface ReferenceRow {
   readonly join_key: string;
@@ -9,12 +12,15 @@ export interface ReferenceRow {
  * Reference rows of any shape: `target_attribute` is the member of that name, else the text of the only other member,
  * else the JSON text of the other members.
  *
- * @throws Error that names the line without a `join_key`
+ * @throws InputError that names the line that is no object or has no `join_key`
  */
-export function toReference(lines: readonly string[], now: string): ReferenceRow[] {
-  const rows = lines.map((line, index) => {
-    const { join_key, updated_at, ...others } = parse(line, index);
-    if (typeof join_key !== 'string') throw new Error(`line ${index + 1} of the reference rows has no text "join_key"`);
+export function toReference(lines: readonly Line[], file: string, now: string): ReferenceRow[] {
+  const rows = lines.map(({ text, number }) => {
+    const wrong = (what: string): Error => new InputError(`${nameOf(file)}, line ${number}: ${what}`);
+    if (!isObject(text))
+      throw wrong('no JSON object; a reference row is one, such as {"join_key": "AA", "name": "..."}');
+    const { join_key, updated_at, ...others } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof join_key !== 'string') throw wrong('"join_key" is missing or is no text');
     return {
       join_key,
       target_attribute: targetAttribute(others),
@@ -31,21 +37,13 @@ export function toReference(lines: readonly string[], now: string): ReferenceRow
 }
 
 function targetAttribute(others: Record<string, unknown>): string | null {
-  if ('target_attribute' in others) return text(others['target_attribute']);
+  if ('target_attribute' in others) return asText(others['target_attribute']);
   const values = Object.values(others);
   if (values.length === 0) return null;
-  return values.length === 1 ? text(values[0]) : JSON.stringify(others);
+  return values.length === 1 ? asText(values[0]) : JSON.stringify(others);
 }
 
-function text(value: unknown): string | null {
+function asText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function parse(line: string, index: number): Record<string, unknown> {
-  try {
-    return JSON.parse(line) as Record<string, unknown>;
-  } catch (error) {
-    throw new Error(`line ${index + 1} of the reference rows is no JSON`, { cause: error });
-  }
 }

@@ -1,17 +1,27 @@
 import { styleText } from 'node:util';
 import { passed, type Check } from './verdict.ts';
+import { counted, grouped, size, wrap } from './words.ts';
 
 export interface Report {
   readonly verdict: 'correct' | 'wrong';
-  readonly events: { readonly messages: number; readonly repeats: number; readonly days: number };
+  /** `messages`: published in this run; `known`: lines not published, since the state folder has them. */
+  readonly events: {
+    readonly messages: number;
+    readonly known: number;
+    readonly repeats: number;
+    readonly overHttp: number;
+    readonly days: number;
+  };
   readonly checks: readonly Check[];
   /** Keys that the comparison leaves out. */
   readonly undecided: number;
+  readonly expired: number;
   readonly received: { readonly messages: number; readonly repeated: number };
   readonly seconds: { readonly replay: number; readonly settle: number };
   /** Peak resident memory in bytes and number of starts, by function. */
   readonly functions: Readonly<Record<string, { readonly peakMemory: number; readonly starts: number }>>;
   readonly billed: Readonly<Record<string, number>>;
+  readonly hints: readonly string[];
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -26,31 +36,43 @@ const NAMES: Readonly<Record<string, string>> = {
   dead_letters: 'Dead letters',
 };
 const BY_ROW = new Set(['unique', 'summaries', 'joined', 'results', 'dead_letters']);
+const SERVICES: Readonly<Record<string, string>> = {
+  bigquery: 'BigQuery',
+  firestore: 'Firestore',
+  pubsub: 'Pub/Sub',
+  scheduler: 'Scheduler',
+  tasks: 'Tasks',
+};
 export const MEMORY_LIMIT = 512 * 2 ** 20;
+/** Columns where nothing limits them. */
+const WIDTH = 100;
+/** Columns of a row of the table with its note. */
+const WITH_NOTE = 76;
 
-/** The report as lines of text for a terminal. */
-export function render(report: Report, colour: boolean): string {
+/** The report as lines of text for a terminal of so many columns. */
+export function render(report: Report, colour: boolean, width: number | null = null): string {
+  const columns = width ?? WIDTH;
   const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
     colour ? styleText(style, text, { validateStream: false }) : text;
+  const [wide, column] = columns >= WITH_NOTE ? [true, 12] : [false, 10];
   const lines: string[] = [''];
   const row = (name: string, found: string, expected: string, note: string): void => {
-    lines.push(`  ${name.padEnd(34)}${found.padStart(12)}${expected.padStart(12)}  ${note}`);
+    lines.push(`  ${name.padEnd(33)}${found.padStart(column)}${expected.padStart(column)}  ${note}`);
   };
-  lines.push(paint('bold', `  ${''.padEnd(34)}${'found'.padStart(12)}${'expected'.padStart(12)}`));
+  lines.push(paint('bold', `  ${''.padEnd(33)}${'found'.padStart(column)}${'expected'.padStart(column)}`));
   for (const check of report.checks) {
     const good = passed(check);
     const least = check.rule === 'least' ? '≥ ' : '';
     const sign = good ? paint('green', '✓') : paint('red', '✗');
-    const compared = BY_ROW.has(check.name) && good && check.expected > 0 ? paint('dim', ' each compared') : '';
+    const compared = wide && BY_ROW.has(check.name) && good && check.expected > 0 ? paint('dim', ' each compared') : '';
     row(NAMES[check.name] ?? check.name, grouped(check.found), least + grouped(check.expected), sign + compared);
-    for (const difference of check.differences) lines.push(paint('red', `      ${difference}`));
     const more = check.different - check.differences.length;
-    if (more > 0) lines.push(paint('red', `      and ${grouped(more)} more`));
+    for (const text of [...check.differences, ...(more > 0 ? [`and ${grouped(more)} more`] : [])])
+      lines.push(paint('red', wrap(text, columns, '      ')));
   }
-  if (report.undecided > 0) {
-    lines.push(`  ${report.undecided} keys are left out: an identity was published with different contents.`);
-  }
-  lines.push('', ...details(report));
+  lines.push('', ...details(report).map((text) => wrap(text, columns, '  ')));
+  lines.push('', '  Google Cloud would bill', ...billed(report.billed, columns));
+  for (const hint of report.hints) lines.push('', paint('yellow', wrap(hint, columns, '  ')));
   lines.push(
     '',
     report.verdict === 'correct'
@@ -61,28 +83,35 @@ export function render(report: Report, colour: boolean): string {
   return lines.join('\n');
 }
 
-function details(report: Report): string[] {
-  const { seconds, events, received } = report;
+function details({ seconds, events, received, undecided, expired, functions }: Report): string[] {
   const rate = Math.round(events.messages / Math.max(seconds.replay + seconds.settle, 0.001));
-  const memory = Object.entries(report.functions).map(
+  const memory = Object.entries(functions).map(
     ([name, { peakMemory, starts }]) =>
       `${name} ${Math.round(peakMemory / 2 ** 20)} MiB${starts > 1 ? ` (${starts} starts)` : ''}`,
   );
   return [
-    `  ${grouped(events.repeats)} messages repeated an event; ${grouped(received.repeated)} results came more than once under the same id`,
-    `  Published in ${seconds.replay.toFixed(1)} s, quiet ${seconds.settle.toFixed(1)} s later: ${grouped(rate)} events/s from end to end`,
-    `  Peak memory: ${memory.join(', ')} (limit 512 MiB each)`,
-    `  Would be billed: ${Object.entries(report.billed)
-      .filter(([, amount]) => amount > 0)
-      .map(([name, amount]) => `${name} ${grouped(amount)}`)
-      .join(', ')}`
-      .replace(/(.{1,150})(?:, |$)/g, (_, part: string) => `${part}\n    `)
-      .trimEnd(),
+    `${counted(events.repeats, 'message')} repeated an event; ${counted(received.repeated, 'result')} came more than once under the same id`,
+    ...(events.overHttp === 0 ? [] : [`${counted(events.overHttp, 'event')} came over HTTP: as the table has them, they are taken as published`]), // prettier-ignore
+    ...(expired === 0 ? [] : [`${counted(expired, 'sequence')} expired: no completion, and no event for 24 h`]),
+    ...(undecided === 0 ? [] : [`${counted(undecided, 'key')} left out: the order of arrival decides what comes out (one identity with two contents, or an event after the key expired)`]), // prettier-ignore
+    events.messages === 0
+      ? `Nothing published in this run; quiet after ${seconds.settle.toFixed(1)} s`
+      : `Published in ${seconds.replay.toFixed(1)} s, quiet ${seconds.settle.toFixed(1)} s later: ${counted(rate, 'event')}/s from end to end`,
+    `Peak memory: ${memory.join(', ')} (limit 512 MiB each)`,
   ];
 }
 
-export function grouped(number: number): string {
-  return number.toLocaleString('en-US');
+/** A line for each service. */
+function billed(amounts: Report['billed'], columns: number): string[] {
+  const used = Object.entries(amounts).filter(([, amount]) => amount > 0);
+  const services = Map.groupBy(used, ([name]) => name.slice(0, name.indexOf('.')));
+  return [...services].map(([service, items]) => {
+    const texts = items.map(([name, amount]) => {
+      const what = name.slice(service.length + 1);
+      return `${what.replaceAll('_', ' ')} ${/bytes/.test(what) ? size(amount) : grouped(amount)}`;
+    });
+    return wrap(texts.join(', '), columns, `    ${(SERVICES[service] ?? service).padEnd(11)}`);
+  });
 }
 
 /** `[#####     ] 1,234 / 4,889`, rewritten in place on a terminal. */

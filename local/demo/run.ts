@@ -1,20 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DATASET, RESULTS_SUBSCRIPTION } from '../resources.ts';
 import type { Cloud } from '../cloud.ts';
-import { Chaos } from './chaos.ts';
+import { DATASET, RESULTS_SUBSCRIPTION } from '../resources.ts';
+import type { Chaos } from './chaos.ts';
 import type { Console } from './console.ts';
-import { exportAll } from './export.ts';
+import type { EventLog } from './event-log.ts';
+import { completionHint } from './hints.ts';
 import type { Inputs } from './inputs.ts';
-import { loadHistory, saveHistory } from './history.ts';
-import { count, observe } from './observe.ts';
+import { count } from './observe.ts';
 import type { Options } from './options.ts';
-import { expect } from './oracle.ts';
 import { prepare } from './prepare.ts';
 import { publish } from './publish.ts';
 import { describe, dueKeys, joinPosition, waitUntilQuiet } from './quiet.ts';
 import { Receiver } from './receive.ts';
-import { MEMORY_LIMIT, progressBar, type Report } from './report.ts';
-import { judge, passed } from './verdict.ts';
+import { progressBar } from './report.ts';
+import { counted } from './words.ts';
 
 /** The default join. */
 export const JOIN = 'enrich';
@@ -27,40 +26,58 @@ export interface Run {
   readonly cloud: Cloud;
   readonly inputs: Inputs;
   readonly options: Options;
+  /** Days to move the times by, from an earlier run; null when there was none. */
+  readonly days: number | null;
+  /** Told before anything is published. */
+  readonly onPrepared: (days: number) => void;
+  readonly log: EventLog;
   readonly console: Console;
   readonly chaos: Chaos | null;
   readonly signal: AbortSignal;
 }
 
+export interface Replayed {
+  /** Ids of the messages that were published. */
+  readonly ids: readonly string[];
+  /** Lines that were published by an earlier run. */
+  readonly known: number;
+  readonly days: number;
+  readonly hint: string | null;
+  readonly seconds: { readonly replay: number; readonly settle: number };
+}
+
 const nowMicros = (): number => Date.now() * 1000;
 
-/** Replays, waits until everything is through, and compares. */
-export async function replay(run: Run): Promise<Report> {
-  const { cloud, inputs, options, console, chaos, signal } = run;
-  const { pubsub, bigquery, firestore } = cloud.clients;
-  const history = await loadHistory(options.stateDir);
-  const now = nowMicros();
-  const prepared = prepare(inputs.lines, { now, ...options, days: history.days });
-  console.line(
-    `${prepared.lines.length} messages, ${prepared.repeats} of them repeats; times moved by ${prepared.days} days`,
-  );
+/** Replays what the options name, and waits until everything that was ever published is through. */
+export async function replay(run: Run): Promise<Replayed> {
+  const { cloud, inputs, options, console, chaos, signal, log } = run;
+  const { pubsub, firestore } = cloud.clients;
+  // A file keeps the times that it has in the folder.
+  const asRecorded = options.asRecorded && run.days === null;
+  const prepared = prepare(inputs.lines, { ...options, asRecorded, now: nowMicros(), days: run.days });
+  run.onPrepared(prepared.days);
+  const lines = options.again ? prepared.lines : unknown(prepared.lines, log);
+  const known = prepared.lines.length - lines.length;
+  announce(run, prepared, known);
+  const hint = completionHint(inputs.lines, inputs.completion);
+  if (hint !== null) console.note(hint);
   await loadReference(run);
-  const receiver = new Receiver(pubsub, RESULTS_SUBSCRIPTION);
-  receiver.received.push(...history.received);
+  const receiver = new Receiver(pubsub, RESULTS_SUBSCRIPTION, (result) => log.receive(result));
   try {
     // A join begins at the moment of its first run.
     await waitForJoin(run);
     const start = Date.now();
-    const rate = options.rate ?? (chaos === null ? null : Math.max(1, prepared.lines.length / CHAOS_SECONDS));
+    const rate = options.rate ?? (chaos === null ? null : Math.max(1, lines.length / CHAOS_SECONDS));
     chaos?.start(Object.values(cloud.functions));
-    const total = prepared.lines.length;
-    const published = await publish(pubsub, prepared.lines, {
+    const bar = (done: number): string =>
+      progressBar(done, lines.length, Math.max(10, Math.min(40, (console.width ?? 80) - 30)));
+    const ids = await publish(pubsub, lines, {
       rate,
       signal,
-      onProgress: (done) => console.status(`Publishing ${progressBar(done, total)}`),
+      onProgress: (done) => console.status(`Publishing ${bar(done)}`),
     });
     const replayed = Date.now();
-    console.done(`Published  ${progressBar(total, total)}`);
+    if (lines.length > 0) console.done(`Published  ${bar(lines.length)}`);
     if (chaos !== null) {
       await mostlyThrough(run);
       await chaos.stop();
@@ -76,43 +93,41 @@ export async function replay(run: Run): Promise<Report> {
       }),
       onLook: (pending) => console.status(`Processing ${describe(pending)}`),
     });
-    const settled = Date.now();
+    const seconds = { replay: (replayed - start) / 1000, settle: (Date.now() - replayed) / 1000 };
     console.done('Processed  everything; comparing');
-    const all = [...history.published, ...published];
-    await saveHistory(options.stateDir, { days: prepared.days, published: all, received: receiver.received });
-    const expected = expect(all, { ...inputs, now });
-    const output = await observe(bigquery);
-    if (options.exportDir !== null) await exportAll(options.exportDir, output, receiver.received);
-    const sequences = firestore.collection('sequences');
-    const [keys, open] = await Promise.all([
-      sequences.count().get(),
-      sequences.where('wake_at', '>=', 0).count().get(),
-    ]);
-    const openCount = open.data().count;
-    const checks = judge(expected, all.length, {
-      output,
-      counts: {
-        rawRows: await count(bigquery, 'events'),
-        open: openCount,
-        finished: keys.data().count - openCount,
-      },
-      results: receiver.received,
-    });
-    const functions = await memory(cloud);
-    const small = Object.values(functions).every(({ peakMemory }) => peakMemory < MEMORY_LIMIT);
-    const ids = new Set(receiver.received.map(({ attributes }) => attributes['result_id']));
-    return {
-      verdict: checks.every(passed) && small ? 'correct' : 'wrong',
-      events: { messages: total, repeats: expected.repeats, days: prepared.days },
-      checks,
-      undecided: expected.undecided.size,
-      received: { messages: receiver.received.length, repeated: receiver.received.length - ids.size },
-      seconds: { replay: (replayed - start) / 1000, settle: (settled - replayed) / 1000 },
-      functions,
-      billed: cloud.meter.snapshot(),
-    };
+    return { ids, known, days: prepared.days, hint, seconds };
   } finally {
     await receiver.close();
+  }
+}
+
+/** The lines that no earlier run has published. */
+function unknown(lines: readonly string[], { published }: EventLog): readonly string[] {
+  if (published.length === 0) return lines;
+  const before = new Set(published.map(({ data }) => data.toString('utf8')));
+  return lines.filter((line) => !before.has(line));
+}
+
+function announce(
+  { console, options, log }: Run,
+  { lines, repeats, days }: ReturnType<typeof prepare>,
+  known: number,
+): void {
+  // prettier-ignore
+  const before = log.published.length;
+  if (before > 0) {
+    console.note(
+      `${options.stateDir} has ${counted(before, 'message')} of earlier runs; the verdict is about all of them.`,
+    );
+  }
+  if (known > 0) {
+    console.note(
+      `${counted(known, 'message')} of this file are among them and are not published again; --again would.`,
+    );
+  }
+  if (lines.length > known) {
+    const moved = days === 0 ? 'times as recorded' : `times moved by ${counted(days, 'day')}`;
+    console.note(`${counted(lines.length - known, 'message')}${repeats > 0 ? `, ${counted(repeats, 'of them a repeat', 'of them repeats')}` : ''}; ${moved}`); // prettier-ignore
   }
 }
 
@@ -122,14 +137,20 @@ async function mostlyThrough({ cloud, console, signal }: Run): Promise<void> {
   for (;;) {
     const waiting = Object.values(cloud.backlog()).reduce((sum, messages) => sum + messages, 0);
     if (waiting === 0 || Date.now() > deadline) return;
-    console.status(`Chaos      ${waiting} messages on their way`);
+    console.status(`Chaos      ${counted(waiting, 'message')} on their way`);
     await sleep(250, undefined, { signal });
   }
 }
 
 function summary({ counts }: Chaos): string {
   const { killed, refused, answersLost, delayed, deliveredTwice } = counts;
-  return `${killed} functions killed, ${refused} calls refused, ${answersLost} answers lost, ${delayed} calls delayed, ${deliveredTwice} messages delivered twice`;
+  return [
+    `${counted(killed, 'function')} killed`,
+    `${counted(refused, 'call')} refused`,
+    `${counted(answersLost, 'answer')} lost`,
+    `${counted(delayed, 'call')} delayed`,
+    `${counted(deliveredTwice, 'message')} delivered twice`,
+  ].join(', ');
 }
 
 async function loadReference({ cloud, inputs }: Run): Promise<void> {
@@ -145,10 +166,4 @@ async function waitForJoin({ cloud, signal }: Run): Promise<void> {
     if (Date.now() > deadline) throw new Error('the join does not begin; see the log of the function join');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}
-
-async function memory(cloud: Cloud): Promise<Report['functions']> {
-  const entries = Object.entries(cloud.functions);
-  await Promise.all(entries.map(([, one]) => one.sample()));
-  return Object.fromEntries(entries.map(([name, one]) => [name, { peakMemory: one.peakMemory, starts: one.starts }]));
 }

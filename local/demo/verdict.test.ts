@@ -10,11 +10,9 @@ const time = now - 3_600_000_000;
 const line = `{"event_id":"e","unique_key":"k","event_status":"done","timestamp":"${rfc3339(time)}","join_key":"A","payload":{"n":1}}`;
 const reference = [{ join_key: 'A', target_attribute: 'Ay', updated_at: null }];
 const expected = expect(
-  [
-    { line, messageId: '1' },
-    { line, messageId: '2' },
-    { line: 'no json', messageId: '3' },
-  ],
+  [line, line, 'no json'].map((text, i) => ({
+    ...{ messageId: String(i), data: Buffer.from(text), attributes: {}, time: now },
+  })),
   { completion: ['done'], reference, now },
 );
 
@@ -47,10 +45,11 @@ function failures(
   output: Partial<Record<keyof typeof right, readonly Row[]>>,
   observed: Partial<Observed> = {},
 ): string[] {
-  const checks = judge(expected, 3, {
+  const checks = judge(expected, {
     output: { ...right, ...output },
     counts: { rawRows: 3, open: 0, finished: 1 },
     results: [result, result],
+    lost: 0,
     ...observed,
   });
   return checks.filter((check) => !passed(check)).map(({ name }) => name);
@@ -66,6 +65,7 @@ test('every wrong row is found', () => {
   assert.deepEqual(failures({ joined: [{ ...base, message: '{}' }] }), ['joined']);
   assert.deepEqual(failures({ dead_letters: [] }), ['dead_letters']);
   assert.deepEqual(failures({}, { results: [] }), ['results']);
+  assert.deepEqual(failures({}, { lost: 1 }), ['published']);
   assert.deepEqual(failures({}, { results: [result, { ...result, attributes: { result_id: 'other' } }] }), ['results']);
   assert.deepEqual(failures({}, { counts: { rawRows: 1, open: 1, finished: 0 } }), ['rows', 'finished', 'open']);
 });

@@ -21,7 +21,14 @@ export interface BrokerEnv {
   /** Bytes of undelivered messages from which on publishing is refused. */
   readonly maxBacklogBytes: number;
   readonly consumers: Record<Delivery, (subscription: Subscription) => Consumer>;
+  readonly onAccepted: AcceptedListener;
 }
+
+/**
+ * Told of the messages that a topic takes, before the publisher is answered; of those in the journal once more when it
+ * is read again.
+ */
+export type AcceptedListener = (topic: string, messages: readonly Message[]) => void;
 
 /** How the messages of a subscription leave. */
 export type Delivery = 'push' | 'bigquery' | 'pull';
@@ -137,6 +144,7 @@ export class Broker implements Surroundings {
     });
     const takers = this.#takers(topic);
     if (takers.length > 0) this.#store?.publish(topic, accepted);
+    this.#env.onAccepted(topic, accepted);
     this.#route(takers, accepted);
     for (const subscription of takers) subscription.consumer?.pump();
     this.#compact();
@@ -222,6 +230,7 @@ export class Broker implements Surroundings {
       },
       publish: (topic, messages) => {
         messages.forEach(saw);
+        this.#env.onAccepted(topic, messages);
         this.#route(this.#takers(topic), messages);
       },
       keep: (message, where) => {

@@ -7,7 +7,7 @@ import { sized } from '../shared/rpc.ts';
 import type { LocalServer, ServerOptions } from '../shared/server.ts';
 import { realTime, type Time } from '../shared/time.ts';
 import { BigQueryWriter, type RowWriter } from './bigquery.ts';
-import { Broker, deliveryOf } from './broker.ts';
+import { Broker, deliveryOf, type AcceptedListener } from './broker.ts';
 import { publisher, subscriber } from './handlers.ts';
 import { Pusher } from './push.ts';
 import { Pullers } from './streaming.ts';
@@ -15,6 +15,7 @@ import type { Subscription } from './subscription.ts';
 import { PUSH_LIMITS, type PushLimits } from './window.ts';
 
 export type { RowWriter } from './bigquery.ts';
+export type { AcceptedListener } from './broker.ts';
 
 export interface PubSubOptions extends ServerOptions {
   readonly time?: Time;
@@ -23,6 +24,7 @@ export interface PubSubOptions extends ServerOptions {
   readonly push?: Partial<PushLimits>;
   /** Bytes of undelivered messages from which on publishing answers RESOURCE_EXHAUSTED; 1 GiB by default. */
   readonly maxBacklogBytes?: number;
+  readonly onAccepted?: AcceptedListener;
 }
 
 export interface PubSubServer extends LocalServer {
@@ -55,7 +57,8 @@ export async function startPubSub(options: PubSubOptions = {}): Promise<PubSubSe
     pull: (subscription: Subscription) => new Pullers(subscription, { time, faults, meter }),
   };
   const maxBacklogBytes = options.maxBacklogBytes ?? GIB;
-  const broker = new Broker({ time, meter, stateDir: options.stateDir, maxBacklogBytes, consumers });
+  const { stateDir, onAccepted = () => undefined } = options;
+  const broker = new Broker({ time, meter, stateDir, maxBacklogBytes, consumers, onAccepted });
 
   const server = new grpc.Server({
     'grpc.max_receive_message_length': MAX_MESSAGE,

@@ -35,9 +35,10 @@ export class Launcher {
   readonly #waiting: { pattern: RegExp; resolve: (line: string) => void }[] = [];
   stdout = '';
 
-  constructor(args: readonly string[]) {
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     this.child = spawn(process.execPath, [path.join(ROOT, 'local/start.ts'), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
     });
     const { stdout, stderr } = this.child;
     stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
