@@ -24,6 +24,8 @@ export interface FunctionOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Folder for NAME.log; the last lines are kept in memory in any case. */
   readonly logDir?: string;
+  /** Where it finds `joins/`; this project by default. */
+  readonly cwd?: string;
 }
 
 /** One function as it runs in the cloud: the bundle in the functions framework, in a process of its own. */
@@ -88,7 +90,7 @@ export class FunctionProcess {
         `--port=${this.port}`,
       ],
       {
-        cwd: ROOT,
+        cwd: this.#options.cwd ?? ROOT,
         env: { ...inherited(), ...this.#options.env, ...env },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
         // A group of its own: Ctrl-C in a terminal is for the launcher, which ends its functions in order.

@@ -1,5 +1,6 @@
 import type { BigQuery } from '@google-cloud/bigquery';
 import type { CreateSubscriptionOptions, PubSub } from '@google-cloud/pubsub';
+import { subscriptionOf } from './joins.ts';
 import * as resources from './resources.ts';
 
 const { PROJECT, DATASET } = resources;
@@ -22,13 +23,17 @@ export async function createTables(bigquery: BigQuery): Promise<void> {
   }
 }
 
-/** Creates topics and subscriptions, those of watches where `poll` runs. Push endpoints of an earlier run are set to those of this one. */
+/**
+ * Creates topics and subscriptions, those of watches where `poll` runs, `outputs` for what joins publish. Push endpoints
+ * of an earlier run are set to those of this one.
+ */
 export async function createTopics(
   pubsub: PubSub,
   urls: Readonly<Record<'ingest' | 'finish', string>> & { readonly poll?: string },
+  outputs: readonly string[] = ['results'],
 ): Promise<void> {
   const pushes = urls.poll === undefined ? resources.PUSH : [...resources.PUSH, resources.WATCHES];
-  for (const topic of new Set([...resources.TOPICS, ...pushes.map((push) => push.topic)])) {
+  for (const topic of new Set([...resources.TOPICS, ...pushes.map((push) => push.topic), ...outputs])) {
     await unlessThere(pubsub.createTopic(topic));
   }
   for (const { name, topic, target } of pushes) {
@@ -54,9 +59,8 @@ export async function createTopics(
   await subscribe(pubsub, 'dead-letters', resources.DEAD_LETTERS_SUBSCRIPTION, {
     bigqueryConfig: { table: `${PROJECT}.${DATASET}.dead_letters`, writeMetadata: true },
   });
-  await subscribe(pubsub, 'results', resources.RESULTS_SUBSCRIPTION, {
-    ackDeadlineSeconds: resources.ACK_DEADLINE_SECONDS,
-  });
+  for (const topic of outputs)
+    await subscribe(pubsub, topic, subscriptionOf(topic), { ackDeadlineSeconds: resources.ACK_DEADLINE_SECONDS });
 }
 
 async function subscribe(

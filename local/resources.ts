@@ -84,8 +84,8 @@ export const QUEUE_RETRIES = {
   maxDoublings: 6,
 };
 
-/** In the cloud; a local cloud runs them more often. */
-export const SCHEDULES = { join: '*/2 * * * *', sweep: '* * * * *' } as const;
+/** In the cloud; a local cloud runs it more often. */
+export const SWEEP_SCHEDULE = '* * * * *';
 
 export const ACK_DEADLINE_SECONDS = 90;
 export const RETENTION_SECONDS = 7 * 86_400;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Days } from '../../functions/core/join/days.ts';
 import { parseJoin, type JoinDefaults } from '../../functions/core/join/settings.ts';
 import { countsSql, mergeSql, probeSql, readSql, type Reads, type Statement } from '../../functions/core/join/sql.ts';
-import { leftOut } from '../../local/join-views.ts';
+import { leftOut } from '../../local/joins.ts';
 import { DATASET, PROJECT } from '../../local/resources.ts';
 import type { Case } from './statements.ts';
 

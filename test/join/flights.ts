@@ -32,13 +32,18 @@ export const PLANES = lines(readFileSync(path.join(import.meta.dirname, 'planes.
   (line) => JSON.parse(line) as Row,
 );
 
-const AIRLINE_QUERY = `SELECT new_events.unique_key, new_events.event_id, airline.target_attribute AS airline,
-  airline.join_key IS NOT NULL AS enriched
-FROM new_events LEFT JOIN \`\${dataset}.reference\` AS airline ON airline.join_key = new_events.join_key`;
-const PLANE_QUERY = `SELECT new_events.unique_key, new_events.event_id, plane.model, plane.year,
-  plane.tail IS NOT NULL AS enriched
-FROM new_events
-LEFT JOIN \`\${dataset}.planes\` AS plane ON plane.tail = JSON_VALUE(new_events.payload, '$.tail')`;
+/** The joins of examples/, whose SQL both the tests and a reader may take. */
+const EXAMPLES = path.resolve(import.meta.dirname, '../../examples/joins');
+const query = (name: string) => readFileSync(path.join(EXAMPLES, name, 'query.sql'), 'utf8');
+
+/** Columns of the table `planes`, of those that its rows have. */
+export const PLANE_FIELDS = [
+  { name: 'join_key', type: 'STRING' },
+  { name: 'model', type: 'STRING' },
+  { name: 'year', type: 'INTEGER' },
+];
+export const planeRows = (planes: readonly Row[]): Row[] =>
+  planes.map(({ join_key, model, year }) => ({ join_key, model, year }));
 
 /** Numbers in [0, 1) from a seed (mulberry32). */
 export function random(seed: number): () => number {
@@ -72,22 +77,11 @@ export async function replay(
   try {
     const dice = random(seed);
     const joins = [
-      cloud.join('airlines', AIRLINE_QUERY, { topic: 'airlines', wait: '0s' }),
-      cloud.join('planes', PLANE_QUERY, { topic: 'planes', wait: '0s' }),
+      cloud.join('airlines', query('airlines'), { topic: 'airlines', wait: '0s' }),
+      cloud.join('planes', query('planes'), { topic: 'planes', wait: '0s' }),
     ];
-    await cloud.client.dataset('codaflow').createTable('planes', {
-      schema: {
-        fields: [
-          { name: 'tail', type: 'STRING' },
-          { name: 'model', type: 'STRING' },
-          { name: 'year', type: 'INTEGER' },
-        ],
-      },
-    });
-    await cloud.bigquery.insertRows(
-      'codaflow.planes',
-      planes.map(({ join_key, model, year }) => ({ tail: join_key, model, year })),
-    );
+    await cloud.client.dataset('codaflow').createTable('planes', { schema: { fields: PLANE_FIELDS } });
+    await cloud.bigquery.insertRows('codaflow.planes', planeRows(planes));
     for (const airline of AIRLINES) await cloud.reference(airline.join_key, String(airline['name']));
     const counts = { causes: 0, refusals: 0 };
     for (const join of joins) await cloud.tick(join);

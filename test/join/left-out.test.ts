@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import type { JoinSettings } from '../../functions/core/join/settings.ts';
-import { createJoinViews } from '../../local/join-views.ts';
+import { createJoinViews } from '../../local/joins.ts';
 import { JoinCloud, text } from './cloud.ts';
 
 process.env['METADATA_SERVER_DETECTION'] = 'none';

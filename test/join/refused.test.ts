@@ -49,10 +49,11 @@ test('the id of a refused MERGE is taken up by a job that fails: a late creation
     },
   };
   await assert.rejects(cloud.tick(join, {}, refusing), /no such column, yet/);
-  const [job] = await cloud.client.job(late, { location: 'US' }).get();
-  const metadata = job.metadata as { status: { state: string; errorResult: { message: string } } };
-  assert.equal(metadata.status.state, 'DONE');
-  assert.match(metadata.status.errorResult.message, /this attempt was refused/);
+  const [{ status }] = (await cloud.client.job(late, { location: 'US' }).getMetadata()) as unknown as [
+    { status: { state: string; errorResult: { message: string } } },
+  ];
+  assert.equal(status.state, 'DONE');
+  assert.match(status.errorResult.message, /this attempt was refused/);
 
   await assert.rejects(
     cloud.client.createQueryJob({ query: 'DELETE FROM codaflow.joined WHERE TRUE', jobId: late, location: 'US' }),

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { loadConfig } from '../../functions/config.ts';
-import { loadJoins } from '../../functions/gcp/joins.ts';
-import { leftOut } from '../../local/join-views.ts';
+import { joinsOf, leftOut } from '../../local/joins.ts';
 import * as local from '../../local/resources.ts';
 import { namesInSettings, otherDefaults, settingProblems, wakeIndexProblems } from './names.ts';
 import { withoutTerraform, Workspace, type Plan } from './terraform.ts';
@@ -70,13 +68,13 @@ describe('names', { skip: withoutTerraform }, () => {
   });
 
   test('every join has its view of what it left out, with the same query in both worlds', () => {
-    const joins = loadJoins(loadConfig({ PROJECT_ID: local.PROJECT, DATASET: local.DATASET }), path.join(workspace.root, 'joins')); // prettier-ignore
+    const joins = joinsOf(workspace.root);
     const planned = plan.of('google_bigquery_table', 'left_out').map(({ after: view }) => {
       const [{ query }] = view['view'] as [{ query: string }];
       const project = /FROM `([^.`]+)\./.exec(query)![1]!;
       return { name: view['table_id'], query: query.replaceAll(`\`${project}.`, `\`${local.PROJECT}.`) };
     });
-    assert.deepEqual(planned, [...joins.values()].map(leftOut));
+    assert.deepEqual(planned, joins.map(leftOut));
   });
 
   test('what the sweep searches is indexed', () => assert.deepEqual(wakeIndexProblems(plan), []));
