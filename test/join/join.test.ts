@@ -54,20 +54,21 @@ test('the default join adds the reference attribute, and each event is published
   );
 });
 
-test('of two reference rows for a key one survives by the declared order, the other is counted', async () => {
+test('of reference rows for a key the latest survives, of equally late ones the least attribute; the others are counted', async () => {
   const cloud = await start();
   const join = cloud.join('enrich', ENRICH, ENRICH_FILE);
-  await cloud.reference('cust_7', 'B');
-  await cloud.reference('cust_7', 'A');
+  await cloud.reference('cust_7', 'A', '2024-01-01 00:00:00+00');
+  await cloud.reference('cust_7', 'C', '2024-01-02 00:00:00+00');
+  await cloud.reference('cust_7', 'B', '2024-01-02 00:00:00+00');
   await cloud.tick(join);
   await cloud.insert({ event_id: 'e-1' });
   cloud.advance(120);
   await cloud.tick(join);
   assert.deepEqual(
     cloud.results().map((row) => row['target_attribute']),
-    ['A'],
+    ['B'],
   );
-  assert.equal(cloud.logs.findLast(({ event }) => event === 'join.window')!['surplus'], 1);
+  assert.equal(cloud.logs.findLast(({ event }) => event === 'join.window')!['surplus'], 2);
 });
 
 test('NULL and empty join keys, late events of any age and events of the future are all published', async () => {

@@ -41,3 +41,10 @@ test('a lookback below the floor is refused: a wait would outlive it', () => {
     /lookback must not be shorter/,
   );
 });
+
+test('a column that the message needs cannot be left out of it', () => {
+  assert.throws(
+    () => parseJoin('a', 'SELECT 1', { omit: ['region', 'age'], attributes: ['region'] }, defaults),
+    /omit leaves out region, which the message needs/,
+  );
+});

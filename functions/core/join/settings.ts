@@ -32,6 +32,8 @@ export interface JoinSettings {
   readonly rowKey: readonly string[];
   /** Columns of the SELECT, in order and each perhaps followed by ` DESC`, that decide which row of a result id survives. */
   readonly order: readonly string[];
+  /** Columns of the SELECT that are left out of the message, such as one that only orders. */
+  readonly omit: readonly string[];
   readonly maxBytesBilled: number;
   /** Column whose text is the message's ordering key; null publishes without. */
   readonly orderingKey: string | null;
@@ -52,7 +54,7 @@ const EVENTS: Source = {
 };
 
 const UNITS: Readonly<Record<string, Micros>> = { s: 1e6, m: 60e6, h: 3600e6, d: 86_400e6 };
-const MEMBERS = ['schedule', 'topic', 'source', 'start', 'lookback', 'step', 'lag', 'unmatched', 'wait', 'row_key', 'order', 'max_bytes_billed', 'ordering_key', 'attributes']; // prettier-ignore
+const MEMBERS = ['schedule', 'topic', 'source', 'start', 'lookback', 'step', 'lag', 'unmatched', 'wait', 'row_key', 'order', 'omit', 'max_bytes_billed', 'ordering_key', 'attributes']; // prettier-ignore
 
 /** Reads the members of one JSON object and collects every problem instead of stopping at the first. */
 class Reader {
@@ -159,6 +161,7 @@ export function parseJoin(
     wait: reader.duration('wait', defaults.wait),
     rowKey: reader.columns('row_key'),
     order: reader.columns('order', ORDERED, 'a list of column names, each perhaps followed by " DESC"'),
+    omit: reader.columns('omit'),
     maxBytesBilled: reader.count('max_bytes_billed', defaults.maxBytesBilled),
     orderingKey: reader.text('ordering_key', null, COLUMN, 'a column name'),
     attributes: reader.columns('attributes'),
@@ -166,6 +169,9 @@ export function parseJoin(
   if (!/^[a-z][a-z0-9_]{0,62}$/.test(name))
     problems.push(`the folder ${JSON.stringify(name)} must be named with a-z, 0-9 and _`);
   if (settings.query.trim() === '') problems.push('query.sql is empty');
+  for (const column of [settings.orderingKey, ...settings.attributes])
+    if (column !== null && settings.omit.includes(column))
+      problems.push(`omit leaves out ${column}, which the message needs`);
   if (settings.wait > settings.lookback) problems.push('wait must not be longer than lookback');
   if (settings.step <= 0) problems.push('step must be longer than 0s');
   if (settings.lookback < defaults.lookback) problems.push('lookback must not be shorter than JOIN_LOOKBACK');

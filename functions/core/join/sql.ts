@@ -98,6 +98,10 @@ function answer(join: JoinSettings, tables: Tables, reads: Reads, days: Days): s
   const orders = join.order
     .map((column, i) => `\n      selected.${q(column.replace(/ DESC$/, ''))} AS order_${i},`)
     .join('');
+  const message =
+    join.omit.length === 0
+      ? 'TO_JSON_STRING(selected)'
+      : `TO_JSON_STRING((SELECT AS STRUCT selected.* EXCEPT (${join.omit.map(q).join(', ')})))`;
   return `appended AS (
     SELECT ${change}, ${changeTime(join, reads)} AS codaflow_change_time
     ${from(join, tables, reads)} AND ${dayPredicate(time, days)}
@@ -124,7 +128,7 @@ ${join.query}
       new_events.${time} AS event_time,
       new_events.codaflow_change_time AS change_time,${orders}
       IFNULL(selected.enriched, FALSE) AS enriched,
-      TO_JSON_STRING(selected) AS message
+      ${message} AS message
     FROM selected
     JOIN new_events
       ON ${text(`new_events.${key}`)} = ${text('selected.unique_key')}
