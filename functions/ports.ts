@@ -39,6 +39,8 @@ export interface Store {
   get(path: string): Promise<Document | null>;
   /** Documents of `collection` with `shard == shard` and `wake_at <= before`, by (wake_at, id), at most `limit`, after the cursor. */
   due(query: DueQuery): Promise<readonly { readonly path: string; readonly document: Document }[]>;
+  /** How many documents of `collection` have a `wake_at`; counts no further than `atMost`. */
+  waiting(collection: string, atMost: number): Promise<number>;
 }
 
 export interface DueQuery {

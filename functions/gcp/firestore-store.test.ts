@@ -106,6 +106,9 @@ describe('documents in Firestore', () => {
     });
     assert.deepEqual(ids(await store.due({ ...query, after: cursor(2) })), ['d0']);
     assert.deepEqual(ids(await store.due({ ...query, after: cursor(0) })), ['d3', 'd2', 'd0']);
+    assert.equal(await store.waiting(collection, 100), 6);
+    assert.equal(await store.waiting(collection, 4), 4);
+    assert.equal(await store.waiting(`${collection}-none`, 4), 0);
   });
 });
 

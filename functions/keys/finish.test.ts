@@ -239,7 +239,7 @@ describe('sweeping', () => {
     assert.equal((await world.sweep()).woken, 0);
     world.clock.advance(SETTINGS.silence);
     const counts = await world.sweep(OPEN, 3);
-    assert.deepEqual(counts, { woken: 100, moved: 0, stuck: 0, failed: 0, unfinished: 0 });
+    assert.deepEqual(counts, { woken: 100, moved: 0, stuck: 0, failed: 0, unfinished: 0, open: 100 });
     assert.equal(world.bus.published('completions').length, 100);
     assert.equal((await world.sweep()).woken, 0, 'pushed back');
   });

@@ -17,7 +17,12 @@ export interface SweepCounts {
   failed: number;
   /** Shards that may have wake-ups left when the time was over. */
   unfinished: number;
+  /** Documents that wait for a wake-up, due or not, counted up to OPEN_COUNTED; null when that failed. */
+  open: number | null;
 }
+
+/** A thousand of them cost one read. */
+export const OPEN_COUNTED = 100_000;
 
 /** One kind of document with wake-ups (`wake_at`, `shard`, `attempts`). */
 export interface SweepKind {
@@ -51,7 +56,7 @@ export async function sweep(
   const { store } = end.guard(ports);
   // Whoever is pushed back shall be hinted at, too.
   const pushing = end.before(1);
-  const counts: SweepCounts = { woken: 0, moved: 0, stuck: 0, failed: 0, unfinished: 0 };
+  const counts: SweepCounts = { woken: 0, moved: 0, stuck: 0, failed: 0, unfinished: 0, open: null };
   const before = clock.now();
 
   function failed(error: Error, about: Readonly<Record<string, unknown>>): void {
@@ -114,6 +119,8 @@ export async function sweep(
     if (!pushing.fits()) break;
   }
   counts.unfinished = turns.length;
+  // Only told, so it fails nothing.
+  counts.open = await store.waiting(kind.collection, OPEN_COUNTED).catch(() => null);
   return counts;
 }
 

@@ -182,6 +182,8 @@ export const STORE: Contract = {
     }
     assert.deepEqual(ids, ['d1', 'd3', 'd\u{ff5e}', 'd\u{1f600}', 'd2', 'd0']);
     assert.deepEqual(await store.due({ ...query, collection: fresh() }), []);
+    assert.equal(await store.waiting(collection, 100), 8, 'of every shard, due or not');
+    assert.equal(await store.waiting(collection, 3), 3);
   },
 
   'a cursor may stand on a document that has gone': async ({ store }) => {

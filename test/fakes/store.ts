@@ -67,6 +67,11 @@ export class FakeStore {
       .map(({ path, document }) => ({ path, document: structuredClone(document) }));
   }
 
+  #waiting(collection: string): number {
+    const isInside = (path: string) => path.slice(0, path.lastIndexOf('/')) === collection;
+    return [...this.dump()].filter(([path, { wake_at: at }]) => isInside(path) && typeof at === 'number').length;
+  }
+
   /** Deletes the documents whose `expire_at` is not after `now`, as a TTL policy would; returns how many. */
   expire(now: number): number {
     const expired = [...this.dump()].filter(([, { expire_at: at }]) => typeof at === 'number' && at <= now);
@@ -107,6 +112,8 @@ export class FakeStore {
           return this.read(path);
         }),
       due: async (query) => call('due', [query.collection], () => this.due(query)),
+      // Only for a log line, so no fate is simulated for it.
+      waiting: (collection, atMost) => Promise.resolve(Math.min(this.#waiting(collection), atMost)),
     };
   }
 }
