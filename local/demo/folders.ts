@@ -38,6 +38,8 @@ export interface Remembered {
 }
 
 const FILE = 'codaflow.json';
+/** What a run that ended at its very start leaves. */
+const OWN = new Set(['bigquery', 'firestore', 'pubsub', 'tasks', 'demo', 'logs']);
 
 /**
  * Null for a new folder.
@@ -48,7 +50,7 @@ export function remembered(stateDir: string | null): Remembered | null {
   if (stateDir === null) return null;
   const file = path.join(stateDir, FILE);
   if (!existsSync(file)) {
-    if (readdirSync(stateDir).length === 0) return null;
+    if (readdirSync(stateDir).every((name) => OWN.has(name))) return null;
     throw new InputError(
       `--state ${stateDir}: the folder is not empty and is no state of this version; name a new or an empty folder`,
     );

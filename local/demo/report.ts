@@ -44,6 +44,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   tasks: 'Tasks',
 };
 export const MEMORY_LIMIT = 512 * 2 ** 20;
+const NO_BREAK = '\u00a0';
 /** Columns where nothing limits them. */
 const WIDTH = 100;
 /** Columns of a row of the table with its note. */
@@ -110,7 +111,9 @@ function billed(amounts: Report['billed'], columns: number): string[] {
       const what = name.slice(service.length + 1);
       return `${what.replaceAll('_', ' ')} ${/bytes/.test(what) ? size(amount) : grouped(amount)}`;
     });
-    return wrap(texts.join(', '), columns, `    ${(SERVICES[service] ?? service).padEnd(11)}`);
+    // Lines break between amounts, not within.
+    const whole = texts.map((text) => text.replaceAll(' ', NO_BREAK)).join(', ');
+    return wrap(whole, columns, `    ${(SERVICES[service] ?? service).padEnd(11)}`).replaceAll(NO_BREAK, ' ');
   });
 }
 

@@ -150,7 +150,7 @@ test(
     assert.equal(await other.exit(), 2);
     assert.match(
       other.output,
-      new RegExp(`^--state \\S+ is in use by another npm start \\(process ${first.child.pid}\\)[^\n]*$`),
+      new RegExp(`\\n--state \\S+ is in use by another npm start \\(process ${first.child.pid}\\)[^\n]*$`),
     );
 
     process.env['METADATA_SERVER_DETECTION'] = 'none';
