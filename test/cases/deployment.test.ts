@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { withoutTerraform, Workspace } from '../terraform/terraform.ts';
+
+/** What of a deployment lost messages elsewhere. */
+
+interface Change {
+  readonly address: string;
+  readonly type: string;
+  readonly change: { readonly actions: readonly string[] };
+}
+
+describe('subscriptions of a deployment', { skip: withoutTerraform }, () => {
+  let workspace: Workspace;
+  before(async () => {
+    workspace = await new Workspace().open();
+  });
+  after(() => workspace.close());
+
+  async function planned(): Promise<string> {
+    const { code, out, err } = await workspace.run('plan', '-input=false', '-no-color', '-out=plan.bin');
+    assert.equal(code, 0, out + err);
+    return (await workspace.run('show', '-json', 'plan.bin')).out;
+  }
+
+  test('PUB-02: every function is pushed to by a subscription that repeats with growing pauses, by no trigger', async () => {
+    const plan = await workspace.plan();
+    const functions = plan.of('google_cloudfunctions2_function');
+    assert.equal(functions.length, 6);
+    for (const { address, after: planned } of functions) {
+      assert.deepEqual(planned['event_trigger'] ?? [], [], `${address} has a trigger`);
+    }
+    const pushes = plan.of('google_pubsub_subscription', 'push');
+    assert.equal(pushes.length, 3);
+    for (const { address, after: planned } of pushes) {
+      const [retry] = planned['retry_policy'] as readonly Record<string, unknown>[];
+      assert.deepEqual(retry, { minimum_backoff: '10s', maximum_backoff: '600s' }, address);
+      assert.equal((planned['dead_letter_policy'] as readonly unknown[]).length, 1, address);
+    }
+  });
+
+  test('PUB-07: a new version of the functions changes them in place and removes no subscription', async () => {
+    workspace.variables();
+    await planned();
+    const applied = await workspace.run('apply', '-input=false', '-no-color', 'plan.bin');
+    assert.equal(applied.code, 0, applied.out + applied.err);
+    appendFileSync(path.join(workspace.root, 'dist/index.js'), '// another version\n');
+    const { resource_changes } = JSON.parse(await planned()) as { resource_changes: readonly Change[] };
+    const of = (type: string) => resource_changes.filter((one) => one.type === type);
+    for (const { address, change } of of('google_cloudfunctions2_function')) {
+      assert.deepEqual(change.actions, ['update'], address);
+    }
+    const kept = [...of('google_pubsub_subscription'), ...of('google_pubsub_topic')];
+    assert.ok(kept.length >= 8);
+    for (const { address, change } of kept) {
+      assert.ok(!change.actions.includes('delete'), `${address}: ${change.actions.join()}`);
+    }
+  });
+});
