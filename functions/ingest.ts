@@ -1,5 +1,5 @@
 import { PermanentError } from './core/errors.ts';
-import type { Delivery } from './core/event.ts';
+import type { Delivery, Event } from './core/event.ts';
 import { End } from './end.ts';
 import { ACKNOWLEDGE, answerFailure } from './http/answers.ts';
 import type { Handler } from './http/handler.ts';
@@ -13,12 +13,10 @@ export const uses = ['clock', 'store', 'bus', 'events'] as const;
 type Uses = (typeof uses)[number];
 
 /** The pipeline over the state of the keys. */
-export function pipelineOf({ ports, config }: Pick<Runtime<Uses>, 'ports' | 'config'>): Pipeline {
+export function pipelineOf({ ports, config, log }: Runtime<Uses>): Pipeline {
   const recorder = createRecorder(ports, config);
-  return createPipeline(config, ports, {
-    record: (events, end) => recorder.record(events, end),
-    message: completionMessage,
-  });
+  const recording = { record: (events: readonly Event[], end: End) => recorder.record(events, end), message: completionMessage }; // prettier-ignore
+  return createPipeline(config, ports, recording, log);
 }
 
 /** Push subscription on the topic of events. */

@@ -63,10 +63,11 @@ function setup(gate: Gate = OPEN, refuse: (row: EventRow) => string | null = () 
   const recording = new FakeRecording();
   const config = loadConfig({ PROJECT_ID: 'local-project', MAX_DELIVERY_ATTEMPTS: '5' });
   const ports = { clock, bus: bus.port(gate), events: table.port('events', gate) };
-  const pipeline = createPipeline(config, ports, recording);
   const lines: LogEntry[] = [];
+  const groups: LogEntry[] = [];
+  const pipeline = createPipeline(config, ports, recording, (line) => groups.push(line));
   const ingest = (one: Delivery) => pipeline.ingest(one, requestEnd(clock), (line) => lines.push(line));
-  return { clock, bus, table, recording, ports, config, lines, ingest };
+  return { clock, bus, table, recording, ports, config, lines, groups, ingest };
 }
 
 function delivery(fields: object | string, changes: Partial<Delivery> = {}): Delivery {
@@ -97,6 +98,26 @@ describe('the pipeline', () => {
       ['k', 'k'],
     );
     assert.deepEqual(bus.published('deadLetters'), []);
+  });
+
+  test('a line for each group tells what became of its events', async () => {
+    const { ingest, groups } = setup(OPEN, (row) => (row.event_id === 'bad' ? 'no' : null));
+    const all = [delivery({}), delivery({ event_id: 'e-2' }), delivery({}), delivery({ event_status: 'other' }), delivery({ event_id: 'bad' })]; // prettier-ignore
+    await Promise.all(all.map(ingest));
+    assert.deepEqual(
+      groups.map(({ event, events, stored, repeated, rejected, failed }) => [
+        event,
+        events,
+        stored,
+        repeated,
+        rejected,
+        failed,
+      ]),
+      [
+        ['ingest.group', 1, 1, 0, 0, 0],
+        ['ingest.group', 4, 1, 1, 2, 0],
+      ],
+    );
   });
 
   test('what can never succeed goes to the dead letters with its bytes, and nowhere else', async () => {
@@ -151,7 +172,7 @@ describe('the pipeline', () => {
         return rows.map(() => ({ ok: true }));
       },
     };
-    const pipeline = createPipeline(config, { clock, bus: bus.port(OPEN), events }, recording);
+    const pipeline = createPipeline(config, { clock, bus: bus.port(OPEN), events }, recording, () => undefined);
     const ids = ['first', 'a', 'b', 'bad', 'c', 'd'];
     const outcomes = await Promise.all(
       ids.map((event_id) => pipeline.ingest(delivery({ event_id }), requestEnd(clock), () => undefined)),

@@ -31,15 +31,21 @@ const CALLS = 2;
 /** What a waiting event takes besides its row, as measured: its objects and those of its request. */
 const ITEM_BYTES = 3 * 1024;
 
-/** Decode, store, record, wake: the way of every event, whoever delivers it. */
+/** Decode, store, record, wake: the way of every event, whoever delivers it. `report` takes a line for each group. */
 export function createPipeline<Due extends { readonly uniqueKey: string }>(
   config: Config,
   ports: CommitPorts,
   recording: Recording<Due>,
+  report: Log,
 ): Pipeline {
   const { groupKeys: keys, groupEvents, groupBytes, pendingBytes, groupBudget: budget } = config;
+  const commit = createCommit(ports, recording, { keys, events: groupEvents });
   const groups = new GroupCommit<Pending, Fate>(
-    createCommit(ports, recording, { keys, events: groupEvents }),
+    async (group, end) => {
+      const fates = await commit(group, end);
+      report({ severity: 'INFO', event: 'ingest.group', ...countFates(fates) });
+      return fates;
+    },
     { groupBytes, pendingBytes, itemBytes: ITEM_BYTES, budget, calls: CALLS },
     ports.clock,
   );
@@ -128,4 +134,12 @@ export function createPipeline<Due extends { readonly uniqueKey: string }>(
     },
     reject,
   };
+}
+
+/** Events of a group by what became of them; `rejected` ones become dead letters, `failed` ones are delivered again. */
+function countFates(fates: readonly Fate[]): Readonly<Record<string, number>> {
+  const counts = { events: fates.length, stored: 0, repeated: 0, rejected: 0, failed: 0 };
+  const names = { recorded: 'stored', repeated: 'repeated', conflict: 'rejected', refused: 'rejected', failed: 'failed' } as const; // prettier-ignore
+  for (const { kind } of fates) counts[names[kind]]++;
+  return counts;
 }
