@@ -1,5 +1,4 @@
-import { CloudTasksClient } from '@google-cloud/tasks';
-import { credentials } from '@grpc/grpc-js';
+import type { CloudTasksClient } from '@google-cloud/tasks';
 import { toError } from '../core/errors.ts';
 import type { Config } from '../config.ts';
 import type { Tasks } from '../ports.ts';
@@ -12,12 +11,13 @@ const DISPATCH_DEADLINE_SECONDS = 60;
 
 /** Tasks in Cloud Tasks. Each creation has the configured deadline and is tried once: a name makes repeating harmless. */
 export function createTasks({ config }: Pick<AdapterContext, 'config'>): Tasks & { close(): Promise<void> } {
-  // Made when it is first needed: most runs of sweep create no task.
-  let client: CloudTasksClient | undefined;
+  // Loaded when it is first needed: most runs of sweep create no task.
+  let connection: Promise<CloudTasksClient> | undefined;
   const deadlineMs = config.portDeadline / 1000;
   return {
     async create({ name, scheduleTime, body }) {
-      client ??= connect(config);
+      connection ??= connect(config);
+      const client = await connection;
       const parent = client.queuePath(config.projectId, config.region, config.pollQueue);
       const task = {
         name: `${parent}/tasks/${name}`,
@@ -42,13 +42,15 @@ export function createTasks({ config }: Pick<AdapterContext, 'config'>): Tasks &
       }
     },
     async close() {
-      await client?.close();
+      await (await connection)?.close();
     },
   };
 }
 
-function connect({ projectId, tasksHost }: Config): CloudTasksClient {
+async function connect({ projectId, tasksHost }: Config): Promise<CloudTasksClient> {
+  const { CloudTasksClient } = await import('@google-cloud/tasks');
   if (tasksHost === null) return new CloudTasksClient({ projectId });
+  const { credentials } = await import('@grpc/grpc-js');
   const { hostname, port } = new URL(tasksHost.includes('://') ? tasksHost : `http://${tasksHost}`);
   return new CloudTasksClient({
     projectId,

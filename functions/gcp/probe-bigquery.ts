@@ -1,4 +1,4 @@
-import { BigQuery } from '@google-cloud/bigquery';
+import type { BigQuery } from '@google-cloud/bigquery';
 import { AmbiguousError, TransientError, toError } from '../core/errors.ts';
 import type { JobProgress } from '../core/watch/judge.ts';
 import type { BigQueryJobProbe } from '../core/watch/spec.ts';
@@ -24,7 +24,11 @@ export function createJobProbe({
   const endpoint = host === null || host.startsWith('http') ? host : `http://${host}`;
   let client: BigQuery | undefined;
   return async ({ jobId, project, location }) => {
-    client ??= new BigQuery({ projectId: config.projectId, ...(endpoint === null ? {} : { apiEndpoint: endpoint }) });
+    // Loaded with the first job that is looked at.
+    client ??= new (await import('@google-cloud/bigquery')).BigQuery({
+      projectId: config.projectId,
+      ...(endpoint === null ? {} : { apiEndpoint: endpoint }),
+    });
     const job = client.job(jobId, { projectId: project ?? config.projectId, location: location ?? config.location });
     const what = `state of job ${jobId}`;
     try {

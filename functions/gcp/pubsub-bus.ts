@@ -1,4 +1,4 @@
-import { PubSub, type PublishOptions, type Topic } from '@google-cloud/pubsub';
+import type { PubSub, PublishOptions, Topic } from '@google-cloud/pubsub';
 import type { Config } from '../config.ts';
 import { PermanentError, toError } from '../core/errors.ts';
 import type { Bus, Message, TopicName } from '../ports.ts';
@@ -7,25 +7,29 @@ import { fromStatus, withDeadline } from './status.ts';
 
 /** Publishes through Google's client, which puts the messages of one moment into one request. */
 export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
-  const client = new PubSub({
-    projectId: config.projectId,
-    ...(config.pubsubHost === null ? {} : { apiEndpoint: config.pubsubHost, emulatorMode: true }),
-  });
+  let client: Promise<PubSub> | undefined;
   const deadlineMs = config.portDeadline / 1000;
   const topics = new Map<string, Topic>();
 
-  const topicOf = (name: string, batching: PublishOptions['batching']): Topic => {
+  const topicOf = async (name: string, batching: NonNullable<PublishOptions['batching']>): Promise<Topic> => {
+    client ??= connect(config);
+    const ready = await client;
     const key = JSON.stringify([name, batching]);
     let topic = topics.get(key);
     if (topic === undefined) {
-      topic = client.topic(name, { ...publishOptions(deadlineMs), batching });
+      topic = ready.topic(name, { ...publishOptions(deadlineMs), batching });
       topics.set(key, topic);
     }
     return topic;
   };
 
-  async function publishAll(topic: Topic, name: string, messages: readonly Message[]): Promise<(string | Error)[]> {
-    const results = await Promise.all(messages.map((message) => publishOne(topic, message, name, deadlineMs)));
+  async function publishAll(
+    topic: Topic,
+    name: string,
+    messages: readonly Message[],
+    ms: number,
+  ): Promise<(string | Error)[]> {
+    const results = await Promise.all(messages.map((message) => publishOne(topic, message, name, ms)));
     // After a failure the client refuses later messages of the same ordering key until it is told to go on.
     const stopped = new Set(messages.filter((_, index) => results[index] instanceof Error).map(orderingKeyOf));
     for (const key of stopped) if (key !== undefined) topic.resumePublishing(key);
@@ -35,14 +39,18 @@ export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
   return {
     async publish(topicName, messages) {
       const name = resolveTopic(topicName, config);
-      const results = await publishAll(topicOf(name, TOGETHER), name, messages);
+      // The client's own timeout comes first; this one is for calls that hang in it, and for both rounds together.
+      const end = performance.now() + deadlineMs + 1000;
+      const left = (): number => Math.max(0, end - performance.now());
+      const results = await publishAll(await topicOf(name, TOGETHER), name, messages, left());
       // A request is refused whole, and its other messages, also those of other callers, are not at fault.
       const refused = [...results.keys()].filter((index) => results[index] instanceof PermanentError);
       if (refused.length === 0) return results;
       const again = await publishAll(
-        topicOf(name, ALONE),
+        await topicOf(name, ALONE),
         name,
         refused.map((index) => messages[index]!),
+        left(),
       );
       refused.forEach((index, i) => (results[index] = again[i]!));
       return results;
@@ -54,19 +62,27 @@ export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
 const TOGETHER = { maxMilliseconds: 1, maxMessages: 1000, maxBytes: 4 * 2 ** 20 };
 const ALONE = { maxMessages: 1 };
 
+/** Loaded with the first message: most instances that start have none to publish yet. */
+async function connect({ projectId, pubsubHost }: Config): Promise<PubSub> {
+  const { PubSub } = await import('@google-cloud/pubsub');
+  return new PubSub({
+    projectId,
+    ...(pubsubHost === null ? {} : { apiEndpoint: pubsubHost, emulatorMode: true }),
+  });
+}
+
 function orderingKeyOf(message: Message): string | undefined {
   return message.orderingKey;
 }
 
-async function publishOne(topic: Topic, message: Message, name: string, deadlineMs: number): Promise<string | Error> {
+async function publishOne(topic: Topic, message: Message, name: string, ms: number): Promise<string | Error> {
   try {
     const published = topic.publishMessage({
       data: toBuffer(message.data),
       attributes: { ...message.attributes },
       ...(message.orderingKey === undefined ? {} : { orderingKey: message.orderingKey }),
     });
-    // The client's own timeout comes first; this one is for calls that hang in it.
-    return await withDeadline(published, deadlineMs + 1000, `publish to ${name}`);
+    return await withDeadline(published, ms, `publish to ${name}`);
   } catch (error) {
     return fromStatus(toError(error), `publish to ${name}`, 'message_refused');
   }

@@ -1,10 +1,12 @@
-import { adapt, BigQueryWriteClient } from '@google-cloud/bigquery-storage';
+// Not the package's index: it loads Arrow, the reader and four megabytes of generated code, none of which is used.
+import { BigQueryWriteClient } from '@google-cloud/bigquery-storage/build/src/v1/big_query_write_client.js';
 import type { EventRow, SummaryRow } from '../core/event.ts';
 import { AmbiguousError, CodaflowError, PermanentError, toError, TransientError } from '../core/errors.ts';
 import type { Appended, Table } from '../ports.ts';
 import events from '../../terraform/schemas/events.json' with { type: 'json' };
 import summaries from '../../terraform/schemas/summaries.json' with { type: 'json' };
 import { AppendConnection, type AppendResponse } from './append-connection.ts';
+import { descriptor } from './proto-descriptor.ts';
 import { encodeRow, type Column } from './proto-rows.ts';
 import type { AdapterContext } from './runtime.ts';
 import { fromStatus, withDeadline } from './status.ts';
@@ -108,13 +110,6 @@ function inBand(error: { code?: number | null; message?: string | null }, what: 
   // An answer that is an error says that nothing was stored.
   if (known instanceof PermanentError || known instanceof TransientError) return known;
   return new TransientError('unavailable', known.message, known);
-}
-
-type BigQuerySchema = Parameters<typeof adapt.convertBigQuerySchemaToStorageTableSchema>[0];
-
-function descriptor(columns: readonly Column[]) {
-  const schema = adapt.convertBigQuerySchemaToStorageTableSchema({ fields: columns } as unknown as BigQuerySchema);
-  return adapt.convertStorageSchemaToProto2Descriptor(schema, 'row').toJSON();
 }
 
 async function createClient(projectId: string, host: string | null): Promise<BigQueryWriteClient> {
