@@ -1,8 +1,8 @@
 import type { Micros } from './core/event.ts';
 
 /**
- * Every setting and its default, in one place. The environment variable is the name; README.md lists them, and a test
- * holds the list to this file.
+ * Every setting and its default, in one place. The environment variable is the name; docs/configuration.md lists them,
+ * and a test holds the list to this file.
  */
 
 /** How the text of one environment variable becomes a value. `parse` throws an Error that says what is expected. */

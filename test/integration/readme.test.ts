@@ -5,23 +5,36 @@ import { test } from 'node:test';
 import { SETTINGS, type Setting } from '../../functions/settings.ts';
 import { HELP } from '../../local/demo/options.ts';
 
-const readme = readFileSync(path.resolve(import.meta.dirname, '../../README.md'), 'utf8');
+const page = (name: string): string => readFileSync(path.resolve(import.meta.dirname, '../..', name), 'utf8');
+const readme = page('README.md');
+const settings = Object.values(SETTINGS) as Setting<unknown>[];
 
-test('the README lists every setting with its default and meaning, and no other', () => {
+/** Rows of tables of settings. */
+function rows(markdown: string): string[][] {
   const cells = (row: string): string[] => row.split('|').slice(1, -1).map((cell) => cell.trim()); // prettier-ignore
-  const listed = readme
-    .slice(readme.indexOf('## Configuration'), readme.indexOf('## Layout'))
+  return markdown
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map(cells);
-  const settings = Object.values(SETTINGS) as Setting<unknown>[];
+}
+
+function row({ env, fallback, about }: Setting<unknown>): string[] {
   const code = (text: string): string => (text === '' ? '' : `\`${text}\``);
-  const wanted = settings.map(({ env, fallback, about }) => [
-    code(env),
-    fallback === undefined ? 'required' : code(fallback),
-    about,
-  ]);
-  assert.deepEqual(listed, wanted);
+  return [code(env), fallback === undefined ? 'required' : code(fallback), about];
+}
+
+test('docs/configuration.md lists every setting with its default and meaning, and no other', () => {
+  assert.deepEqual(rows(page('docs/configuration.md')), settings.map(row));
+});
+
+test('the settings that the README shows are as they are', () => {
+  const shown = rows(readme.slice(readme.indexOf('## Configuration'), readme.indexOf('## Layout')));
+  const known = new Map(settings.map((one) => [row(one)[0], row(one)]));
+  assert.deepEqual(
+    shown,
+    shown.map(([name]) => known.get(name)),
+  );
+  assert.equal(shown.length, 10);
 });
 
 test('every option that the README uses is one of npm start', () => {
