@@ -76,7 +76,7 @@ locals {
         {
           kind   = "threshold"
           title  = "woken many times without progress"
-          filter = local.filter["sweep_stuck"]
+          filter = "${local.filter["sweep_stuck"]} AND metric.labels.collection=\"sequences\""
           align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "3600s", duration = "0s", above = 0
         },
         {
@@ -84,6 +84,37 @@ locals {
           title  = "more wake-ups than the sweep can handle"
           filter = local.filter["sweep_unfinished"]
           align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", period = "300s", duration = "900s", above = 0
+        },
+      ]
+    }
+    overdue-watches = {
+      title    = "Watches are overdue, or most of them fail"
+      severity = "ERROR"
+      conditions = [
+        {
+          kind   = "threshold"
+          title  = "woken many times without progress"
+          filter = "${local.filter["sweep_stuck"]} AND metric.labels.collection=\"watches\""
+          align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "3600s", duration = "0s", above = 0
+        },
+        {
+          kind   = "threshold"
+          title  = "more wake-ups than the sweep can handle"
+          filter = local.filter["sweep_unfinished_watches"]
+          align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", period = "300s", duration = "900s", above = 0
+        },
+        {
+          kind   = "threshold"
+          title  = "events that Pub/Sub refuses"
+          filter = local.filter["poll_refused"]
+          align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "0s", above = 0
+        },
+        {
+          kind        = "ratio"
+          title       = "failed or timed out among all that ended"
+          filter      = "${local.filter["poll_done"]} AND metric.labels.outcome=one_of(\"failed\",\"timed_out\")"
+          denominator = local.filter["poll_done"]
+          align       = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "3600s", duration = "0s", above = var.alerts.watch_failure_ratio
         },
       ]
     }

@@ -3,6 +3,25 @@
 locals {
   charts = [
     {
+      title = "Events by outcome (a minute)"
+      promql = [
+        "label_replace(sum(increase(${format(local.promql["ingest_stored"], "_sum")}[1m])), \"outcome\", \"stored\", \"\", \"\")",
+        "label_replace(sum(increase(${format(local.promql["ingest_repeated"], "_sum")}[1m])), \"outcome\", \"repeated\", \"\", \"\")",
+        "label_replace(sum(increase(${format(local.promql["dead_letters"], "")}[1m])), \"outcome\", \"dead letter\", \"\", \"\")",
+        "label_replace(sum(increase(${format(local.promql["ingest_retries"], "")}[1m])), \"outcome\", \"delayed\", \"\", \"\")",
+      ]
+    },
+    {
+      title  = "Keys that wait for a summary"
+      filter = local.filter["open_keys"]
+      align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
+    },
+    {
+      title  = "Watches without an outcome"
+      filter = local.filter["open_watches"]
+      align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
+    },
+    {
       title  = "Publish requests (a second)"
       filter = local.filter["published"]
       align  = "ALIGN_RATE", reduce = "REDUCE_SUM", group = ["resource.label.topic_id"]
@@ -43,19 +62,12 @@ locals {
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.join"]
     },
     {
-      title  = "Joined rows published by a window"
-      filter = local.filter["join_published"]
-      align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.join"]
+      title  = "Joined rows published (a minute)"
+      promql = ["sum by (join) (increase(${format(local.promql["join_published"], "_sum")}[1m]))"]
     },
     {
       title  = "Dead letters by reason"
-      filter = local.filter["dead_letters"]
-      align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.code"]
-    },
-    {
-      title  = "Events delayed by a failure"
-      filter = local.filter["ingest_retries"]
-      align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
+      promql = [for metric in ["dead_letters", "poll_dead_letters"] : "sum by (code) (increase(${format(local.promql[metric], "")}[5m]))"]
     },
     {
       title  = "Summaries delayed by a failure"
@@ -68,7 +80,28 @@ locals {
       align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
     },
     {
-      title  = "Keys without progress"
+      title  = "Watches that ended, by outcome"
+      filter = local.filter["poll_done"]
+      align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.outcome"]
+    },
+    {
+      # A look that ends nothing arms the next one.
+      title  = "Looks at watches and writes by tasks, by answer (a second)"
+      filter = local.filter["looks"]
+      align  = "ALIGN_RATE", reduce = "REDUCE_SUM", group = ["resource.label.queue_id", "metric.label.response_code"]
+    },
+    {
+      title  = "Looks at watches that failed"
+      filter = local.filter["poll_retries"]
+      align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
+    },
+    {
+      title  = "Watches woken by a sweep"
+      filter = local.filter["sweep_woken_watches"]
+      align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
+    },
+    {
+      title  = "Keys and watches without progress"
       filter = local.filter["sweep_stuck"]
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = ["metric.label.collection"]
     },
@@ -129,20 +162,23 @@ resource "google_monitoring_dashboard" "codaflow" {
           widget = {
             title = chart.title
             xyChart = {
-              dataSets = [{
-                plotType = "LINE"
-                timeSeriesQuery = {
-                  timeSeriesFilter = {
-                    filter = chart.filter
-                    aggregation = {
-                      alignmentPeriod    = "60s"
-                      perSeriesAligner   = chart.align
-                      crossSeriesReducer = chart.reduce
-                      groupByFields      = chart.group
+              dataSets = [
+                for query in try(chart.promql, [null]) : {
+                  plotType = "LINE"
+                  timeSeriesQuery = { for kind, value in {
+                    prometheusQuery = query
+                    timeSeriesFilter = query != null ? null : {
+                      filter = chart.filter
+                      aggregation = {
+                        alignmentPeriod    = "60s"
+                        perSeriesAligner   = chart.align
+                        crossSeriesReducer = chart.reduce
+                        groupByFields      = chart.group
+                      }
                     }
-                  }
+                  } : kind => value if value != null }
                 }
-              }]
+              ]
             }
           }
         }

@@ -19,13 +19,21 @@ locals {
       about = "Requests that ended in an error nobody expected"
       event = "handler_failed", severity = null, value = null, unit = "1", label = null
     }
+    invalid_configs = {
+      about = "Instances that did not start because of their settings"
+      event = "invalid_config", severity = null, value = null, unit = "1", label = null
+    }
+    ingest_repeated = {
+      about = "Events of a group that were known already"
+      event = "ingest.group", severity = null, value = "repeated", unit = "1", label = null
+    }
     ingest_retries = {
       about = "Events that a passing failure delayed"
       event = "ingest.retry", severity = null, value = null, unit = "1", label = null
     }
-    invalid_configs = {
-      about = "Instances that did not start because of their settings"
-      event = "invalid_config", severity = null, value = null, unit = "1", label = null
+    ingest_stored = {
+      about = "New events of a group"
+      event = "ingest.group", severity = null, value = "stored", unit = "1", label = null
     }
     join_blocked = {
       about = "Runs of a join that repeating does not cure"
@@ -55,12 +63,36 @@ locals {
       about = "Runs of a join that ended well"
       event = "join.done", severity = null, value = null, unit = "1", label = "join"
     }
+    open_keys = {
+      about = "Keys that wait for a summary"
+      event = "sweep.done", severity = null, value = "sequences.open", unit = "1", label = null
+    }
+    open_watches = {
+      about = "Watches without an outcome"
+      event = "sweep.done", severity = null, value = "watches.open", unit = "1", label = null
+    }
+    poll_dead_letters = {
+      about = "Messages that are no watch, by reason"
+      event = "poll.dead_letter", severity = null, value = null, unit = "1", label = "code"
+    }
+    poll_done = {
+      about = "Watches that ended, by outcome"
+      event = "poll.done", severity = null, value = null, unit = "1", label = "outcome"
+    }
+    poll_refused = {
+      about = "Events of watches that Pub/Sub does not take"
+      event = "poll.refused", severity = null, value = null, unit = "1", label = null
+    }
+    poll_retries = {
+      about = "Looks at watches that failed and are repeated"
+      event = "poll.retry", severity = null, value = null, unit = "1", label = null
+    }
     sweep_runs = {
       about = "Sweeps that ended well"
       event = "sweep.done", severity = "INFO", value = null, unit = "1", label = null
     }
     sweep_stuck = {
-      about = "Wake-ups of keys that make no progress"
+      about = "Wake-ups of keys and watches that make no progress"
       event = "sweep.stuck", severity = null, value = null, unit = "1", label = "collection"
     }
     sweep_unfinished = {
@@ -70,6 +102,14 @@ locals {
     sweep_woken = {
       about = "Keys woken by a sweep"
       event = "sweep.done", severity = null, value = "sequences.woken", unit = "1", label = null
+    }
+    sweep_unfinished_watches = {
+      about = "Shards with overdue watches left when a sweep's time was over"
+      event = "sweep.done", severity = null, value = "watches.unfinished", unit = "1", label = null
+    }
+    sweep_woken_watches = {
+      about = "Watches woken by a sweep, whose task was lost or late"
+      event = "sweep.done", severity = null, value = "watches.woken", unit = "1", label = null
     }
   }
 }
@@ -126,6 +166,12 @@ locals {
   _queues        = "resource.type=\"cloud_tasks_queue\" AND resource.labels.queue_id=starts_with(\"${local.name}-\")"
   _topics        = join(",", [for topic in ["completions", "events", "summaries"] : "\"${local.topic_prefix}${topic}\""])
 
+  # Names of the metrics in PromQL, which alone can add up what a distribution holds.
+  promql = {
+    for key, metric in google_logging_metric.metric :
+    key => "logging_googleapis_com:user_${replace(metric.name, "/[^a-z]/", "_")}%s{monitored_resource=\"cloud_run_revision\"}"
+  }
+
   filter = merge(
     {
       for key, metric in google_logging_metric.metric :
@@ -141,6 +187,7 @@ locals {
       oldest_unacked = "${local._subscriptions} AND metric.type=\"pubsub.googleapis.com/subscription/oldest_unacked_message_age\""
       published      = "resource.type=\"pubsub_topic\" AND resource.labels.topic_id=one_of(${local._topics}) AND metric.type=\"pubsub.googleapis.com/topic/send_request_count\""
       queue_depth    = "${local._queues} AND metric.type=\"cloudtasks.googleapis.com/queue/depth\""
+      looks          = "${local._queues} AND metric.type=\"cloudtasks.googleapis.com/queue/task_attempt_count\""
       requests       = "${local._functions} AND metric.type=\"run.googleapis.com/request_count\""
       server_errors  = "${local._functions} AND metric.type=\"run.googleapis.com/request_count\" AND metric.labels.response_code_class=\"5xx\""
       waiting        = "${local._pushes} AND metric.type=\"pubsub.googleapis.com/subscription/num_undelivered_messages\""

@@ -258,6 +258,7 @@ variable "alerts" {
     queue_depth             = optional(number, 10000)
     runbook_url             = optional(string, "docs/operations")
     silent_schedule_seconds = optional(number, 3600)
+    watch_failure_ratio     = optional(number, 0.5)
   })
   default  = {}
   nullable = false

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { metricProblems } from './monitoring.ts';
+import { lookProblems, metricProblems } from './monitoring.ts';
 import { namesInSettings, otherDefaults, settingProblems, wakeIndexProblems } from './names.ts';
 import { missing, OPTIONAL, superfluous } from './permissions.ts';
 import { check, POLICIES } from './policies.ts';
@@ -249,6 +249,24 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     to: '"delaySeconds"',
     found: /join\.plan has no delaySeconds/,
   },
+  'metric that nobody looks at': {
+    file: 'dashboard.tf',
+    from: 'local.filter["poll_retries"]',
+    to: 'local.filter["poll_done"]',
+    found: /nobody looks at poll_retries/,
+  },
+  'distribution summed up as if it were a number': {
+    file: 'dashboard.tf',
+    from: /(local\.filter\["open_keys"\]\s+align {2}= )"ALIGN_PERCENTILE_50"/,
+    to: '$1"ALIGN_DELTA"',
+    found: /open_keys is aligned as ALIGN_DELTA/,
+  },
+  'query of a metric that is not there': {
+    file: 'metrics.tf',
+    from: 'googleapis_com:user_',
+    to: 'googleapis_com:',
+    found: /nobody looks at ingest_stored/,
+  },
   'alarm without page': {
     file: 'alerts.tf',
     from: '    queue-backlog = {',
@@ -281,6 +299,7 @@ async function problems(workspace: Workspace, pages: readonly string[]): Promise
     ...otherDefaults(plan),
     ...wakeIndexProblems(plan),
     ...metricProblems(plan),
+    ...lookProblems(plan),
     ...plan
       .of('google_monitoring_alert_policy')
       .filter((alarm) => !pages.includes(`${alarm.key}.md`))
