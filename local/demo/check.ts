@@ -5,6 +5,7 @@ import { deadLetterHint } from './hints.ts';
 import type { Inputs } from './inputs.ts';
 import { count, observe, writtenOverHttp, type Row } from './observe.ts';
 import { expect, type Written } from './oracle.ts';
+import { isKnownJoin } from './join.ts';
 import { MEMORY_LIMIT, type Report } from './report.ts';
 import type { Replayed } from './run.ts';
 import { micros } from './time.ts';
@@ -40,6 +41,7 @@ export async function check({ cloud, inputs, log, replayed, exportDir, now }: Ch
     output,
     counts: { rawRows: await count(bigquery, 'events'), open, finished: keys.data().count - open },
     results: received,
+    knownJoin: isKnownJoin(),
     lost: replayed.ids.filter((id) => !known.has(id)).length,
   });
   const functions = await memory(cloud);

@@ -25,7 +25,7 @@ export function completionHint(lines: readonly string[], completion: readonly st
   const keys = Map.groupBy(last.values(), ({ status }) => status);
   const frequent = [...keys].sort(([, a], [, b]) => b.length - a.length).slice(0, SUGGESTED);
   const names = frequent.map(([status, { length }]) => `${JSON.stringify(status)} (${counted(length, 'key')})`);
-  return `None of the ${counted(events, 'event')} has a status of the completion list (${completion.join(', ')}), so no key is finished. The most frequent last statuses are ${names.join(', ')}; name those that complete a key: --completion ${frequent
+  return `None of the ${counted(events, 'event')} has a status of the completion list (${completion.join(', ')}), so no key is finished. The most frequent last statuses are ${names.join(', ')}; pass those that complete a key, for example --completion ${frequent
     .slice(0, 2)
     .map(([status]) => (/^[\w.-]+$/.test(status) ? status : `'${status}'`))
     .join(',')}`;

@@ -9,7 +9,7 @@ export function invitation(
 ): string {
   const { submit } = functions;
   const status = completion[0]!;
-  const all = completion.map((one) => `"${one}"`).join(' or ');
+  const all = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(completion.map((one) => `"${one}"`));
   const joinKey = reference[0]?.join_key;
   const join = joinKey === undefined ? '' : ` join_key: ${quoted(joinKey)},`;
   return `Everything stays up. In another terminal, in this folder:

@@ -65,6 +65,15 @@ export function render(report: Report, colour: boolean, width: number | null = n
     const good = passed(check);
     const least = check.rule === 'least' ? '≥ ' : '';
     const sign = good ? paint('green', '✓') : paint('red', '✗');
+    if (check.rule === 'none') {
+      row(
+        NAMES[check.name] ?? check.name,
+        grouped(check.found),
+        '',
+        `not compared${wide ? ': the join is your own' : ''}`,
+      );
+      continue;
+    }
     const compared = wide && BY_ROW.has(check.name) && good && check.expected > 0 ? paint('dim', ' each compared') : '';
     row(NAMES[check.name] ?? check.name, grouped(check.found), least + grouped(check.expected), sign + compared);
     const more = check.different - check.differences.length;

@@ -6,6 +6,7 @@ import type { Console } from './console.ts';
 import type { EventLog } from './event-log.ts';
 import { completionHint } from './hints.ts';
 import type { Inputs } from './inputs.ts';
+import { JOIN } from './join.ts';
 import { count } from './observe.ts';
 import type { Options } from './options.ts';
 import { prepare } from './prepare.ts';
@@ -15,8 +16,6 @@ import { Receiver } from './receive.ts';
 import { progressBar } from './report.ts';
 import { counted } from './words.ts';
 
-/** The default join. */
-export const JOIN = 'enrich';
 /** A replay with chaos lasts at least this long, so that there is something to disturb. */
 const CHAOS_SECONDS = 8;
 /** and at most so much longer than it. */
@@ -60,7 +59,6 @@ export async function replay(run: Run): Promise<Replayed> {
   const known = prepared.lines.length - lines.length;
   announce(run, prepared, known);
   const hint = completionHint(inputs.lines, inputs.completion);
-  if (hint !== null) console.note(hint);
   await loadReference(run);
   const receiver = new Receiver(pubsub, RESULTS_SUBSCRIPTION, (result) => log.receive(result));
   try {

@@ -36,7 +36,7 @@ const right = {
       steps: [{ event_id: 'e', event_status: 'done', event_time: rfc3339(time) }],
     },
   ],
-  joined: [{ ...base, message: JSON.stringify(message) }],
+  joined: [{ ...base, join_name: 'enrich', message: JSON.stringify(message) }],
   dead_letters: [{ data: Buffer.from('no json').toString('base64'), attributes: '{"reason":"invalid_json"}' }],
 };
 const result = { messageId: '9', attributes: { result_id: 'r' }, message };
@@ -50,6 +50,7 @@ function failures(
     counts: { rawRows: 3, open: 0, finished: 1 },
     results: [result, result],
     lost: 0,
+    knownJoin: true,
     ...observed,
   });
   return checks.filter((check) => !passed(check)).map(({ name }) => name);
@@ -62,10 +63,15 @@ test('every wrong row is found', () => {
   assert.deepEqual(failures({ events_unique: [...right.events_unique, ...right.events_unique] }), ['unique']);
   assert.deepEqual(failures({ events_unique: [{ ...right.events_unique[0], payload: '{"n":1.0}' }] }), ['unique']);
   assert.deepEqual(failures({ summaries_latest: [{ ...right.summaries_latest[0], total_steps: 2 }] }), ['summaries']);
-  assert.deepEqual(failures({ joined: [{ ...base, message: '{}' }] }), ['joined']);
+  assert.deepEqual(failures({ joined: [{ ...base, join_name: 'enrich', message: '{}' }] }), ['joined']);
   assert.deepEqual(failures({ dead_letters: [] }), ['dead_letters']);
   assert.deepEqual(failures({}, { results: [] }), ['results']);
   assert.deepEqual(failures({}, { lost: 1 }), ['published']);
   assert.deepEqual(failures({}, { results: [result, { ...result, attributes: { result_id: 'other' } }] }), ['results']);
   assert.deepEqual(failures({}, { counts: { rawRows: 1, open: 1, finished: 0 } }), ['rows', 'finished', 'open']);
+});
+
+test("rows of other joins are nobody's business here, and with a join of one's own nothing is claimed about its rows", () => {
+  assert.deepEqual(failures({ joined: [...right.joined, { ...base, join_name: 'mine', message: '{}' }] }), []);
+  assert.deepEqual(failures({ joined: [] }, { knownJoin: false, results: [] }), []);
 });
