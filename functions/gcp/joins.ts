@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config.ts';
+import { JsonFile } from '../core/join/json-file.ts';
 import { parseJoin, type JoinSettings } from '../core/join/settings.ts';
 
 /**
@@ -14,22 +15,18 @@ export function loadJoins(config: Config, directory: string): ReadonlyMap<string
     ? readdirSync(directory, { withFileTypes: true }).filter((f) => f.isDirectory())
     : [];
   for (const { name } of folders) {
-    const query = readFileSync(path.join(directory, name, 'query.sql'), 'utf8').replaceAll(
-      '${dataset}',
-      `${config.projectId}.${config.dataset}`,
-    );
-    const settings = JSON.parse(readFileSync(path.join(directory, name, 'join.json'), 'utf8')) as Record<
-      string,
-      unknown
-    >;
-    const join = parseJoin(name, query, settings, {
+    const read = (file: string) => readFileSync(path.join(directory, name, file), 'utf8').replace(/^\uFEFF/, '');
+    const query = read('query.sql').replaceAll('${dataset}', `${config.projectId}.${config.dataset}`);
+    const file = new JsonFile(`joins/${name}/join.json`, read('join.json'));
+    const defaults = {
       topic: config.resultsTopic,
       lookback: config.joinLookback,
       step: config.joinStep,
       lag: config.joinLag,
       wait: config.joinWait,
       maxBytesBilled: config.maxBytesBilled,
-    });
+    };
+    const join = parseJoin(name, query, file.object(), defaults, (member) => file.where(member));
     // Else every window would begin outside time travel.
     if (join.lookback > config.timeTravel - 2 * config.timeTravelMargin)
       throw new Error(`The join ${name}: lookback must not be longer than TIME_TRAVEL less twice TIME_TRAVEL_MARGIN`);

@@ -27,7 +27,7 @@ export async function publishRun(context: JoinContext, held: HeldCursor): Promis
       // A resumed job begins before what was published already.
       const rows = (page.rows as unknown as LedgerRow[]).filter((row) => row.result_id > currentRun(held).published);
       if (rows.length > 0) {
-        await publishPage(context, rows);
+        await publishPage(context, held, rows);
         const { count } = currentRun(held);
         await held.save((c) => update(c, run.id, { published: rows.at(-1)!.result_id, count: count + rows.length }));
       }
@@ -39,54 +39,56 @@ export async function publishRun(context: JoinContext, held: HeldCursor): Promis
   }
 }
 
-async function publishPage(context: JoinContext, rows: readonly LedgerRow[]): Promise<void> {
-  const { join, log } = context;
-  const messages: Message[] = [];
+/** Tries of a page; a later one publishes only what is not confirmed yet, so a refusal repeats nothing. */
+const TRIES = 3;
+
+async function publishPage(context: JoinContext, held: HeldCursor, rows: readonly LedgerRow[]): Promise<void> {
+  const { join, log, ports, tables } = context;
   const refused: { row: LedgerRow; reason: string }[] = [];
-  const published: LedgerRow[] = [];
+  let pending: { row: LedgerRow; message: Message }[] = [];
   for (const row of rows) {
     const message = resultMessage(join, row);
     const reason = tooLarge(message);
-    if (reason !== null) refused.push({ row, reason });
-    else {
-      messages.push(message);
-      published.push(row);
-    }
+    if (reason === null) pending.push({ row, message });
+    else refused.push({ row, reason });
   }
-  const outcomes = messages.length === 0 ? [] : await context.ports.bus.publish({ name: join.topic }, messages);
-  let failure: Error | null = null;
-  for (const [i, outcome] of outcomes.entries()) {
-    if (outcome instanceof PermanentError) refused.push({ row: published[i]!, reason: outcome.message });
-    else if (outcome instanceof Error) failure = outcome;
+  for (let tried = 1; pending.length > 0; tried++) {
+    const outcomes = await ports.bus.publish(
+      { name: join.topic },
+      pending.map(({ message }) => message),
+    );
+    for (const [i, outcome] of outcomes.entries())
+      if (outcome instanceof PermanentError) refused.push({ row: pending[i]!.row, reason: outcome.message });
+    const failed = [...outcomes.keys()].filter((i) => isPassing(outcomes[i]!));
+    if (failed.length === 0) break;
+    if (tried === TRIES)
+      throw new TransientError('unavailable', 'not every row of the page could be published', outcomes[failed[0]!]);
+    await ports.clock.sleep(250 * 4 ** tried);
+    await held.save();
+    pending = failed.map((i) => pending[i]!);
   }
-  if (failure !== null)
-    throw new TransientError('unavailable', 'not every row of the page could be published', failure);
   if (refused.length === 0) return;
-  const letters = refused.map(({ row, reason }) => deadLetter(context, row, reason));
-  for (const outcome of await context.ports.bus.publish('deadLetters', letters)) {
+  const letters = refused.map(({ row, reason }) => deadLetter(join.name, tables.ledger, row, reason));
+  for (const outcome of await ports.bus.publish('deadLetters', letters)) {
     if (outcome instanceof Error)
       throw new TransientError('unavailable', 'a dead letter could not be published', outcome);
   }
-  for (const { row, reason } of refused) {
-    log({
-      severity: 'ERROR',
-      event: 'join.dead_letter',
-      code: 'result_too_large',
-      resultId: row.result_id,
-      message: reason,
-    });
-  }
+  for (const { row, reason } of refused)
+    log({ severity: 'ERROR', event: 'join.dead_letter', resultId: row.result_id, message: reason });
 }
 
+const isPassing = (outcome: string | Error): boolean =>
+  outcome instanceof Error && !(outcome instanceof PermanentError);
+
 /** The row itself stays in the ledger; the dead letter says where. */
-function deadLetter(context: JoinContext, row: LedgerRow, reason: string): Message {
+function deadLetter(join: string, ledger: string, { message: _, ...row }: LedgerRow, reason: string): Message {
   return {
-    data: JSON.stringify({ table: context.tables.ledger, join_name: context.join.name, ...row, message: undefined }),
+    data: JSON.stringify({ table: ledger, join_name: join, ...row }),
     attributes: {
       reason: 'result_too_large',
       hint: reason.slice(0, 200),
       result_id: row.result_id,
-      join: context.join.name,
+      join,
       origin: 'join',
     },
   };

@@ -13,6 +13,8 @@ export interface JoinReport {
   /** `busy`: another run is alive. `done`: caught up. `more`: stopped before it had caught up. */
   readonly outcome: 'busy' | 'done' | 'more';
   readonly windows: number;
+  /** Those of them that were scans of the whole table, because the cursor had left time travel. */
+  readonly scans: number;
   readonly published: number;
   /** Everything committed before it was processed; epoch microseconds as text. */
   readonly position: string | null;
@@ -29,8 +31,9 @@ export async function runJoin(context: JoinContext): Promise<JoinReport> {
   const deadline = ports.clock.now() + config.joinBudget;
   const document = new CursorDocument(ports.store, ports.clock, join.name);
   const held = await document.take(ports.ids.random(), config.joinLease);
-  if (held === null) return { join: join.name, outcome: 'busy', windows: 0, published: 0, position: null };
+  if (held === null) return { join: join.name, outcome: 'busy', windows: 0, scans: 0, published: 0, position: null };
   let windows = 0;
+  let scans = 0;
   let published = 0;
   let more = true;
   try {
@@ -39,15 +42,18 @@ export async function runJoin(context: JoinContext): Promise<JoinReport> {
         more = false;
         break;
       }
-      more = currentRun(held).more;
+      const run = currentRun(held);
+      more = run.more;
       published += await processRun(context, held);
       windows += 1;
+      if (run.reads.kind === 'scan') scans += 1;
     }
     const position = held.cursor.position;
     return {
       join: join.name,
       outcome: more ? 'more' : 'done',
       windows,
+      scans,
       published,
       position: position === null ? null : String(position),
     };
@@ -83,7 +89,7 @@ export async function plan(context: JoinContext, held: HeldCursor): Promise<bool
     created,
     start: join.start,
     lookback: join.lookback,
-    step: join.step / 2 ** shrink,
+    step: Math.floor(join.step / 2 ** shrink),
     lag: join.lag,
     timeTravel: config.timeTravel,
     margin: config.timeTravelMargin,

@@ -1,3 +1,4 @@
+import { FORMAT, readStored, storedNumber, storedText } from '../stored.ts';
 import type { Backfill } from './backfill.ts';
 import type { Cursor, Run } from './cursor.ts';
 import { MAX_DAYS_PER_MERGE } from './cursor.ts';
@@ -8,7 +9,7 @@ import { MAX_DAYS_PER_MERGE } from './cursor.ts';
  */
 export interface StoredCursor {
   readonly [field: string]: string | number | null;
-  readonly v: 1;
+  readonly v: typeof FORMAT;
   readonly position: string | null;
   readonly token: number;
   readonly lease_owner: string | null;
@@ -24,7 +25,7 @@ export interface StoredCursor {
 
 export function encodeCursor(cursor: Cursor): StoredCursor {
   return {
-    v: 1,
+    v: FORMAT,
     position: cursor.position === null ? null : String(cursor.position),
     token: cursor.token,
     lease_owner: cursor.lease?.owner ?? null,
@@ -39,23 +40,27 @@ export function encodeCursor(cursor: Cursor): StoredCursor {
   };
 }
 
-/** @throws Error for a document of a newer version */
+/** @throws TransientError unreadable_state for a document of a newer version, or a damaged one */
 export function decodeCursor(document: Readonly<Record<string, unknown>>): Cursor {
-  const stored = document as unknown as StoredCursor;
-  if (stored.v !== 1)
-    throw new Error(`cursor has version ${String(document['v'])}, this code reads version 1; deploy the newer code`);
+  return readStored('the cursor of the join', document['v'], () => read(document));
+}
+
+function read(document: Readonly<Record<string, unknown>>): Cursor {
+  const number = (name: keyof StoredCursor & string): number => storedNumber(document, name);
+  /** What is missing in a document of before it existed is null. */
+  const text = (name: keyof StoredCursor & string): string | null =>
+    document[name] == null ? null : storedText(document, name);
+  const [position, owner, run, backfill] = [text('position'), text('lease_owner'), text('run'), text('backfill')];
+  if (position !== null && !Number.isSafeInteger(Number(position))) throw new Error('position is no integer');
   return {
-    position: stored.position === null ? null : Number(stored.position),
-    token: stored.token,
-    lease:
-      stored.lease_owner === null
-        ? null
-        : { owner: stored.lease_owner, token: stored.lease_token!, until: stored.lease_until! },
-    run: stored.run === null ? null : (JSON.parse(stored.run) as Run),
-    lastRun: stored.last_run,
-    shrink: stored.shrink,
-    daysPerMerge: stored.days_per_merge ?? MAX_DAYS_PER_MERGE,
-    failures: stored.failures,
-    backfill: stored.backfill == null ? null : (JSON.parse(stored.backfill) as Backfill),
+    position: position === null ? null : Number(position),
+    token: number('token'),
+    lease: owner === null ? null : { owner, token: number('lease_token'), until: number('lease_until') },
+    run: run === null ? null : (JSON.parse(run) as Run),
+    lastRun: text('last_run'),
+    shrink: number('shrink'),
+    daysPerMerge: document['days_per_merge'] == null ? MAX_DAYS_PER_MERGE : number('days_per_merge'),
+    failures: number('failures'),
+    backfill: backfill === null ? null : (JSON.parse(backfill) as Backfill),
   };
 }

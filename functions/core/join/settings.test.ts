@@ -35,6 +35,18 @@ test('every problem is reported at once, with the value that was found', () => {
   );
 });
 
+test('attributes that Pub/Sub would refuse, or that Codaflow sets itself, are refused', () => {
+  for (const name of ['goog_x', 'result_id', 'join', 'unique_key', 'a'.repeat(257)])
+    assert.throws(() => parseJoin('a', 'SELECT 1', { attributes: [name] }, defaults), /attributes must be a list/);
+  const many = Array.from({ length: 98 }, (_, i) => `a${i}`);
+  assert.throws(() => parseJoin('a', 'SELECT 1', { attributes: many }, defaults), /more than 97/);
+});
+
+test('null is as good as absent', () => {
+  const source = { table: 'clicks', key: 'k', id: 'i', time: 't', arrival: null };
+  assert.equal(parseJoin('a', 'SELECT 1', { source, ordering_key: null }, defaults).source.arrival, null);
+});
+
 test('a lookback below the floor is refused: a wait would outlive it', () => {
   assert.throws(
     () => parseJoin('a', 'SELECT 1', { lookback: '1m', wait: '0s' }, defaults),

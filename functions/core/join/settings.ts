@@ -1,4 +1,5 @@
 import type { Micros } from '../event.ts';
+import { COLUMN, Reader, type Problem } from './reader.ts';
 
 /** What a join reads: the table `events`, or a table of the user's own whose identity and time columns are named. */
 export interface Source {
@@ -53,88 +54,36 @@ const EVENTS: Source = {
   arrival: 'ingest_time',
 };
 
-const UNITS: Readonly<Record<string, Micros>> = { s: 1e6, m: 60e6, h: 3600e6, d: 86_400e6 };
 const MEMBERS = ['schedule', 'topic', 'source', 'start', 'lookback', 'step', 'lag', 'unmatched', 'wait', 'row_key', 'order', 'omit', 'max_bytes_billed', 'ordering_key', 'attributes']; // prettier-ignore
 
-/** Reads the members of one JSON object and collects every problem instead of stopping at the first. */
-class Reader {
-  readonly problems: string[] = [];
-  readonly #file: Readonly<Record<string, unknown>>;
-  readonly #prefix: string;
-  constructor(file: Readonly<Record<string, unknown>>, allowed: readonly string[], prefix = '') {
-    this.#file = file;
-    this.#prefix = prefix;
-    for (const member of Object.keys(file)) {
-      if (!allowed.includes(member)) this.#problem(member, `is unknown; members are ${allowed.join(', ')}`);
-    }
-  }
-  #problem(member: string, text: string): void {
-    const value = this.#file[member];
-    this.problems.push(
-      `${this.#prefix}${member} ${text}${value === undefined ? '' : `, got ${JSON.stringify(value)}`}`,
-    );
-  }
-  text<T>(member: string, fallback: T, pattern: RegExp, expected: string): string | T {
-    const value = this.#file[member];
-    if (value === undefined) return fallback;
-    if (typeof value === 'string' && pattern.test(value)) return value;
-    this.#problem(member, `must be ${expected}`);
-    return fallback;
-  }
-  duration(member: string, fallback: Micros): Micros {
-    const text = this.text(member, null, /^\d{1,7}[smhd]$/, 'a duration such as 30s, 10m or 6h');
-    return text === null ? fallback : Number(text.slice(0, -1)) * UNITS[text.at(-1)!]!;
-  }
-  columns(member: string, pattern = COLUMN, expected = 'a list of column names'): readonly string[] {
-    const value = this.#file[member];
-    if (value === undefined) return [];
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string' && pattern.test(item)))
-      return value as string[];
-    this.#problem(member, `must be ${expected}`);
-    return [];
-  }
-  count(member: string, fallback: number): number {
-    const value = this.#file[member];
-    if (value === undefined) return fallback;
-    if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
-    this.#problem(member, 'must be a positive whole number');
-    return fallback;
-  }
-}
-
-const COLUMN = /^[A-Za-z_]\w{0,299}$/;
 const ORDERED = /^[A-Za-z_]\w{0,299}( DESC)?$/;
 
-function readSource(value: unknown, problems: string[]): Source {
-  if (value === undefined || value === 'events') return EVENTS;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    problems.push('source must be "events" or an object with table, key, id and time');
+function readSource(value: unknown, problems: Problem[]): Source {
+  if (value === undefined || value === null || value === 'events') return EVENTS;
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    problems.push({ member: 'source', text: 'source must be "events" or an object with table, key, id and time' });
     return EVENTS;
   }
-  const reader = new Reader(
-    value as Record<string, unknown>,
-    ['table', 'key', 'id', 'time', 'order', 'arrival'],
-    'source.',
-  );
-  const column = (member: string) => reader.text(member, '', COLUMN, 'a column name');
+  const file = value as Record<string, unknown>;
+  const reader = new Reader(file, ['table', 'key', 'id', 'time', 'order', 'arrival'], 'source.');
   const source = {
-    table: reader.text('table', '', /^[\w.-]+$/, 'a table name'),
-    key: column('key'),
-    id: column('id'),
-    time: column('time'),
+    table: reader.required('table', /^([\w-]+\.){0,2}[\w-]+$/, 'a table name'),
+    key: reader.required('key', COLUMN, 'a column name'),
+    id: reader.required('id', COLUMN, 'a column name'),
+    time: reader.required('time', COLUMN, 'a column name'),
     order: reader.columns('order'),
     arrival: reader.text('arrival', null, COLUMN, 'a column name'),
   };
   problems.push(...reader.problems);
-  for (const member of ['table', 'key', 'id', 'time'] as const) {
-    if (source[member] === '' && !problems.some((p) => p.startsWith(`source.${member} `)))
-      problems.push(`source.${member} is missing`);
-  }
   return source;
 }
 
+/** Pub/Sub's limits of attributes, and the names that Codaflow gives. */
+const ATTRIBUTE = /^(?!goog)(?!(?:result_id|join|unique_key|unique_key_sha256)$)[A-Za-z_]\w{0,255}$/i;
+const MOST_ATTRIBUTES = 97;
+
 /**
- * Settings of the join `name` from its two files.
+ * Settings of the join `name` from its two files; `where` says where a member stands, for people.
  *
  * @throws Error that lists every problem
  */
@@ -143,6 +92,7 @@ export function parseJoin(
   query: string,
   file: Readonly<Record<string, unknown>>,
   defaults: JoinDefaults,
+  where: (member: string) => string = () => '',
 ): JoinSettings {
   const reader = new Reader(file, MEMBERS);
   const problems = reader.problems;
@@ -164,18 +114,26 @@ export function parseJoin(
     omit: reader.columns('omit'),
     maxBytesBilled: reader.count('max_bytes_billed', defaults.maxBytesBilled),
     orderingKey: reader.text('ordering_key', null, COLUMN, 'a column name'),
-    attributes: reader.columns('attributes'),
+    attributes: reader.columns(
+      'attributes',
+      ATTRIBUTE,
+      "a list of column names that Pub/Sub takes as attributes and that are not Codaflow's own",
+    ),
   };
-  if (!/^[a-z][a-z0-9_]{0,62}$/.test(name))
-    problems.push(`the folder ${JSON.stringify(name)} must be named with a-z, 0-9 and _`);
-  if (settings.query.trim() === '') problems.push('query.sql is empty');
+  const wrong = (member: string, text: string) => void problems.push({ member, text });
+  if (settings.attributes.length > MOST_ATTRIBUTES)
+    wrong('attributes', `attributes has more than ${MOST_ATTRIBUTES} columns`);
   for (const column of [settings.orderingKey, ...settings.attributes])
     if (column !== null && settings.omit.includes(column))
-      problems.push(`omit leaves out ${column}, which the message needs`);
-  if (settings.wait > settings.lookback) problems.push('wait must not be longer than lookback');
-  if (settings.step <= 0) problems.push('step must be longer than 0s');
-  if (settings.lookback < defaults.lookback) problems.push('lookback must not be shorter than JOIN_LOOKBACK');
-  if (problems.length > 0)
-    throw new Error(`The join ${name} has ${problems.length} problem(s):\n${problems.map((p) => `- ${p}`).join('\n')}`);
+      wrong('omit', `omit leaves out ${column}, which the message needs`);
+  if (settings.wait > settings.lookback) wrong('wait', 'wait must not be longer than lookback');
+  if (settings.step <= 0) wrong('step', 'step must be longer than 0s');
+  if (settings.lookback < defaults.lookback) wrong('lookback', 'lookback must not be shorter than JOIN_LOOKBACK');
+  const told = problems.map(({ member, text }) => where(member) + text);
+  if (!/^[a-z][a-z0-9_]{0,62}$/.test(name))
+    told.push(`the folder ${JSON.stringify(name)} must be named with a-z, 0-9 and _`);
+  if (settings.query.trim() === '') told.push(`joins/${name}/query.sql is empty`);
+  if (told.length > 0)
+    throw new Error(`The join ${name} has ${told.length} problem(s):\n${told.map((text) => `- ${text}`).join('\n')}`);
   return settings;
 }

@@ -42,15 +42,14 @@ export function planWindow(s: Situation): Plan {
     const earliest = Math.max(edge + s.lookback + FIRST_MARGIN, s.created);
     return { kind: 'first', position: s.start === 'earliest' ? Math.min(newest, earliest) : newest };
   }
-  if (newest <= s.cursor) return { kind: 'idle' };
   // Before the table was created nothing can have been committed, so a cursor from before loses nothing.
-  const created = Math.min(s.created, newest);
+  const done = Math.max(s.cursor, s.created);
+  if (newest <= done) return { kind: 'idle' };
   // The lookback counts: in it are rows that wait for their reference row, and those that became visible late.
-  const from = Math.max(s.cursor - s.lookback, created);
-  if (from < edge) {
+  const start = Math.max(s.cursor - s.lookback, s.created);
+  if (start < edge) {
     return { kind: 'too_old', from: s.cursor - s.lookback - ARRIVAL_MARGIN, end: newest };
   }
-  const capped = s.cursor + s.step < newest;
-  const end = capped ? Math.max(s.cursor + s.step, created) : newest;
-  return { kind: end < newest ? 'catching_up' : 'normal', start: Math.min(from, end), end };
+  const capped = done + s.step < newest;
+  return { kind: capped ? 'catching_up' : 'normal', start, end: capped ? done + s.step : newest };
 }
