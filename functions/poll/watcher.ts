@@ -147,9 +147,10 @@ export function createWatcher(ports: WatchPorts, settings: WatchSettings) {
         if (state.attempt === task.attempt + 1) await arm(state);
         return 'stale';
       }
+      const looked = clock.now();
       const found = await look(state.spec.probe);
       const after = await change(task.watchId, (now) =>
-        now.created === task.generation ? recordAttempt(now, task.attempt, found, clock.now(), rules) : null,
+        now.created === task.generation ? recordAttempt(now, task.attempt, found, looked, clock.now(), rules) : null,
       );
       return after === null || after.created !== task.generation ? 'gone' : goOn(after, log);
     },

@@ -2,12 +2,14 @@ import { AmbiguousError, TransientError } from '../../functions/core/errors.ts';
 import type { Config } from '../../functions/config.ts';
 import { parseJoin, type JoinSettings } from '../../functions/core/join/settings.ts';
 import * as finish from '../../functions/finish.ts';
-import type { Handler, HttpAnswer } from '../../functions/http/handler.ts';
+import type { Handler, HttpAnswer, HttpRequest } from '../../functions/http/handler.ts';
 import * as ingest from '../../functions/ingest.ts';
 import { runJoin } from '../../functions/join/run.ts';
 import type { Clock, Ports, Store } from '../../functions/ports.ts';
+import * as poll from '../../functions/poll.ts';
+import * as submit from '../../functions/submit.ts';
 import * as sweep from '../../functions/sweep.ts';
-import type { Gate, PortCall } from '../fakes/gate.ts';
+import type { Gate, Part, PortCall } from '../fakes/gate.ts';
 import { hasEffect, type Call } from './faults.ts';
 import type { World } from './world.ts';
 
@@ -16,9 +18,7 @@ export type Entry = Call['entry'];
 /** A promise of whoever died: it never settles. */
 const NEVER = new Promise<never>(() => undefined);
 
-const unused = (): Promise<never> => Promise.reject(new Error('nothing is watched in this world'));
-
-/** Nothing is watched here, so a look for it is no call that could fail. */
+/** Where nothing is watched a look for it is no call that could fail. */
 function withoutWatches(store: Store): Store {
   return { ...store, due: async (query) => (query.collection === 'watches' ? [] : store.due(query)) };
 }
@@ -42,6 +42,8 @@ export class Instance {
       ingest: ingest.create(runtime('ingest')),
       finish: finish.create(runtime('finish')),
       sweep: sweep.create(runtime('sweep')),
+      submit: submit.create(runtime('submit')),
+      poll: poll.create(runtime('poll')),
       join: async () => {
         await runJoin({ join: joinOf(config), tables: TABLES, config, ports: joinPorts, log: world.log });
         return { status: 200 };
@@ -50,8 +52,8 @@ export class Instance {
   }
 
   /** Serves a request; `answer` is called unless the instance dies first. */
-  serve(entry: Entry, label: string, body: unknown, answer: (answer: HttpAnswer) => void): void {
-    const request = { method: 'POST', path: '/', headers: {}, body, rawBody: null };
+  serve(entry: Entry, label: string, given: Partial<HttpRequest>, answer: (answer: HttpAnswer) => void): void {
+    const request = { method: 'POST', path: '/', headers: {}, body: null, rawBody: null, ...given };
     this.requests.add(label);
     const ended = (result: HttpAnswer): void => {
       if (!this.alive) return;
@@ -65,18 +67,18 @@ export class Instance {
   }
 
   #ports(entry: Entry): Ports {
-    const { store, bus, events, summaries, warehouse } = this.#world;
+    const { store, bus, events, summaries, warehouse, queues, probes, watches } = this.#world;
     const gate = this.#gate(entry);
     return {
       clock: this.#clock(),
       ids: { random: () => this.#world.randomId() },
-      store: withoutWatches(store.port(gate)),
+      store: watches ? store.port(gate) : withoutWatches(store.port(gate)),
       bus: bus.port(gate),
       events: events.port('events', gate),
       summaries: summaries.port('summaries', gate),
       warehouse: warehouse.port(gate),
-      tasks: { create: unused },
-      probes: { http: unused, job: unused },
+      tasks: queues.poll.names.port(gate),
+      probes: probes.port(gate),
     };
   }
 
@@ -93,23 +95,23 @@ export class Instance {
   }
 
   #gate(entry: Entry): Gate {
-    const run = <T>(portCall: PortCall, effect: () => T): Promise<T> =>
+    const run = <T>(portCall: PortCall, effect: (part?: Part) => T): Promise<T> =>
       this.alive ? this.#call({ ...portCall, entry }, effect) : NEVER;
     return { before: async () => undefined, after: async () => undefined, run };
   }
 
-  #call<T>(about: PortCall & { entry: Entry }, effect: () => T): Promise<T> {
+  #call<T>(about: PortCall & { entry: Entry }, effect: (part?: Part) => T): Promise<T> {
     const world = this.#world;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const label = `${this.place}.${about.entry} ${about.port}.${about.method} ${about.resource}`;
     const later = (ms: number, what: string, run: () => void, orphan = false) =>
       world.tasks.add(`${label} ${what}`, world.clock.now() + ms * 1000, run, orphan ? {} : { instance: this });
     /** The effect, told by `tell` once it happened; what the effect itself throws is always told. */
-    const happen = (tell: (result: T) => void): void => {
+    const happen = (tell: (result: T) => void, part?: Part): void => {
       let result: T;
       world.acting = this;
       try {
-        result = effect();
+        result = effect(part);
       } catch (error) {
         reject(error);
         return;
@@ -145,6 +147,10 @@ export class Instance {
         case 'happens later':
           later(fault.ms, 'happens later', () => happen(() => undefined), true);
           return lost();
+        case 'partly':
+          return happen(resolve, fault.part);
+        default:
+          throw new Error(`a call cannot meet ${fault.kind}`);
       }
     });
     return promise;

@@ -1,14 +1,14 @@
 import type { Message } from '../../functions/ports.ts';
 import { START } from '../fakes/clock.ts';
-import type { PlannedEvent, PlannedMessage } from './plan.ts';
+import { CODAS, type PlannedEvent, type PlannedWatch, type SubmittedItem } from './plan.ts';
 
 /** Epoch microseconds of a planned event. */
 export function timeOf(event: PlannedEvent): number {
-  return START + event.time * 1000;
+  return START + Math.round(event.time * 1000);
 }
 
-/** What the producer publishes. */
-export function messageOf(planned: PlannedMessage): Message {
+/** What the producer publishes or submits. */
+export function messageOf(planned: SubmittedItem): Message & { readonly data: string } {
   if ('raw' in planned) return { data: planned.raw, attributes: {} };
   const { event } = planned;
   const body = {
@@ -22,4 +22,22 @@ export function messageOf(planned: PlannedMessage): Message {
     ...(event.refused === undefined ? {} : { refused: true }),
   };
   return { data: JSON.stringify(body), attributes: {} };
+}
+
+/** A watch as somebody asks for it. */
+export function watchText(watch: PlannedWatch): string {
+  const ready = { pointer: '/state', equals: 'ready' };
+  const failed = { pointer: '/state', equals: 'lost' };
+  return JSON.stringify({
+    watch_id: watch.id,
+    unique_key: watch.key,
+    probe:
+      watch.probe === 'http'
+        ? { type: 'http', url: `https://probe.example/${watch.id}`, ready, failed }
+        : { type: 'bigquery_job', job_id: watch.id },
+    interval: `${watch.interval}s`,
+    timeout: `${watch.timeout}s`,
+    ...(watch.backoff === undefined ? {} : { backoff: watch.backoff }),
+    ...(watch.completes === true ? { statuses: { ready: CODAS[0] } } : {}),
+  });
 }

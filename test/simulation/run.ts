@@ -2,7 +2,8 @@ import type { Choices } from './choices.ts';
 import { listed, seeded } from './choices.ts';
 import { checkRest, isDone } from './check.ts';
 import { randomDirector, type Director } from './director.ts';
-import { planOf, type Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
+import { planOf } from './plan-of.ts';
 import { watch } from './watch.ts';
 import { World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { checkRest, isDone } from './check.ts';
 import { FAIR, type Director } from './director.ts';
 import { NONE, type Call, type Fault } from './faults.ts';
-import type { Plan, PlannedEvent, PlannedMessage } from './plan.ts';
+import type { Plan, PlannedEvent, PlannedMessage, PlannedWatch } from './plan.ts';
 import { watch } from './watch.ts';
 import { World } from './world.ts';
 
@@ -64,4 +64,22 @@ export const NO_SWEEP: Partial<Director> = { ticks: (entry) => (entry === 'sweep
 export function summariesOf(world: World, key = 'k'): string[] {
   const rows = world.summaries.commits.map(({ row }) => row).filter((row) => row.unique_key === key);
   return [...new Set(rows.map((r) => `${r.revision} ${r.state} ${r.complete ? 'complete' : 'gaps'} ${r.total_steps}`))];
+}
+
+/** A watch of the key `k`, asked for by a message unless it says otherwise. */
+export function watchFor(
+  id: string,
+  more: Partial<PlannedWatch> & { readonly at?: number; readonly by?: 'message' | 'post' } = {},
+): PlannedMessage & { watch: PlannedWatch } {
+  const { at = 0, by = 'message', ...watch } = more;
+  return { at, by, watch: { id, key: 'k', probe: 'http', readyAt: null, interval: 20, timeout: 300, ...watch } };
+}
+
+/** Outcomes that the events of watches tell, repeats left out. */
+export function outcomesOf(world: World): string[] {
+  const texts = new Set(world.bus.published('events').map(({ data }) => data as string));
+  return [...texts].flatMap((text) => {
+    const { watch } = JSON.parse(text) as { watch?: { outcome: string } };
+    return watch === undefined ? [] : [watch.outcome];
+  });
 }

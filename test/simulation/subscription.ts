@@ -31,6 +31,20 @@ export class Subscription {
     this.#acknowledged = acknowledged;
   }
 
+  /** Pub/Sub itself gives up after the last attempt, and says so on the topic of dead letters. */
+  #giveUp(held: Held): void {
+    this.#forget(held);
+    const { data, attributes } = held.message;
+    const count = { CloudPubSubDeadLetterSourceDeliveryCount: String(held.attempts) };
+    this.#world.bus.publish('deadLetters', [{ data: Buffer.from(data), attributes: { ...attributes, ...count } }]);
+    this.#acknowledged(held);
+  }
+
+  #forget(held: Held): void {
+    held.acknowledged = true;
+    this.held.delete(held.id);
+  }
+
   take(message: Message, id: string): void {
     const held = { id, message, publishTime: this.#world.clock.now(), attempts: 0, acknowledged: false };
     this.held.set(id, held);
@@ -38,7 +52,8 @@ export class Subscription {
   }
 
   #schedule(held: Held, wait: number): void {
-    const { tasks, clock } = this.#world;
+    const { tasks, clock, config } = this.#world;
+    if (held.attempts >= config.maxAttempts) return this.#giveUp(held);
     tasks.add(`deliver ${this.entry} ${held.id}`, clock.now() + wait, () => {
       if (!held.acknowledged) this.#deliver(held);
     });
@@ -63,8 +78,7 @@ export class Subscription {
     this.#push(held, (status) => {
       if (!close()) return;
       if (status >= 200 && status < 300) {
-        held.acknowledged = true;
-        this.held.delete(held.id);
+        this.#forget(held);
         this.#acknowledged(held);
       } else {
         this.#schedule(held, Math.min(BACKOFF.most, BACKOFF.least * 2 ** (held.attempts - 1)));
@@ -89,6 +103,11 @@ export class Subscription {
     };
     this.#world
       .chooseInstance()
-      .serve(this.entry, `${this.entry} ${id} attempt ${attempts}`, body, ({ status }) => answer(status));
+      .serve(
+        this.entry,
+        `${this.entry} ${id} attempt ${attempts}`,
+        { body, rawBody: Buffer.from(JSON.stringify(body)) },
+        ({ status }) => answer(status),
+      );
   }
 }

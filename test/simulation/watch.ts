@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Document } from '../../functions/ports.ts';
 import type { Changes } from '../fakes/store.ts';
+import { followAnswers } from './answers.ts';
+import { followItems } from './items.ts';
 import type { Held } from './subscription.ts';
 import type { Watcher, World } from './world.ts';
 
@@ -10,13 +12,47 @@ export const SKEW = 3e6;
 /** A commit may come so much later than the clock was read for it. */
 const LATE_COMMIT = 600e6;
 
-/** Holds every commit and every acknowledgement to what must be true in every moment. */
+/** Events that a part of the system said are safe with it. */
+export interface Acceptance {
+  /** Throws unless the table and the key's state hold the event. */
+  accepted(key: string, id: string): void;
+}
+
+/** Holds every commit and every answer to what must be true in every moment. */
 export function watch(world: World): Watcher {
+  const keys = followKeys(world);
+  const items = followItems(world);
+  const answers = followAnswers(world, keys);
+  return {
+    committed(changes, now) {
+      keys.committed(changes, now);
+      items.committed(changes, now);
+    },
+    acknowledged(topic, held) {
+      const isDead = world.bus
+        .published('deadLetters')
+        .some((letter) => Buffer.from(letter.data).equals(Buffer.from(held.message.data)));
+      if (isDead) return;
+      if (topic === 'events') keys.acknowledged(held);
+      else items.acknowledged(held);
+    },
+    published: items.published,
+    armed: items.armed,
+    looked: items.looked,
+    answered(planned, answer) {
+      if ('submit' in planned) answers.answered(planned, answer);
+      else items.answered(planned, answer);
+    },
+  };
+}
+
+/** Keys and joins. */
+function followKeys(world: World): Acceptance & Pick<Watcher, 'committed'> & { acknowledged(held: Held): void } {
   const before = new Map<string, Document>();
   /** Events that each life of a key counted. */
   const lives = new Map<string, Map<unknown, number>>();
-  /** Ids of each key that Pub/Sub was told to forget. */
-  const acknowledged = new Map<string, Set<string>>();
+  /** Ids of each key that somebody was told are safe. */
+  const told = new Map<string, Set<string>>();
 
   function checkSequence(path: string, document: Document, now: number): void {
     const { version, confirmed, wake_at: wakeAt, expire_at: expireAt, key } = document as Record<string, number>;
@@ -53,6 +89,14 @@ export function watch(world: World): Watcher {
     return new Set(rows.map(({ row }) => row.event_id));
   }
 
+  function accepted(key: string, id: string): void {
+    assert.ok(idsStored(key).has(id), `${key} ${id} is acknowledged and in no table`);
+    const ids = told.get(key) ?? new Set();
+    told.set(key, ids.add(id));
+    const counted = [...(lives.get(key)?.values() ?? [])].reduce((sum, version) => sum + version, 0);
+    assert.ok(counted >= ids.size, `${key} ${id} is acknowledged and not in the key's state`);
+  }
+
   return {
     committed(changes: Changes, now) {
       for (const [path, document] of changes) {
@@ -65,19 +109,10 @@ export function watch(world: World): Watcher {
         }
       }
     },
-    acknowledged(held: Held) {
-      const { data } = held.message;
-      const isDead = world.bus
-        .published('deadLetters')
-        .some((letter) => Buffer.from(letter.data).equals(Buffer.from(data)));
-      if (isDead) return;
-      const event = JSON.parse(data as string) as { unique_key: string; event_id: string };
-      const { unique_key: key, event_id: id } = event;
-      assert.ok(idsStored(key).has(id), `${key} ${id} is acknowledged and in no table`);
-      const ids = acknowledged.get(key) ?? new Set();
-      acknowledged.set(key, ids.add(id));
-      const counted = [...(lives.get(key)?.values() ?? [])].reduce((sum, version) => sum + version, 0);
-      assert.ok(counted >= ids.size, `${key} ${id} is acknowledged and not in the key's state`);
+    acknowledged({ message }) {
+      const event = JSON.parse(message.data as string) as { unique_key: string; event_id: string };
+      accepted(event.unique_key, event.event_id);
     },
+    accepted,
   };
 }

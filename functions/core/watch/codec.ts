@@ -1,5 +1,6 @@
 import type { Micros } from '../event.ts';
 import { shardOf } from '../ids.ts';
+import { FORMAT, readStored, storedNumber, storedText } from '../stored.ts';
 import type { OutcomeKind, WatchSpec } from './spec.ts';
 import type { WatchState } from './state.ts';
 
@@ -18,6 +19,7 @@ export function encodeSpec(spec: WatchSpec): string {
 export function encodeWatch(state: WatchState, shards: number): WatchDocument {
   const { spec, outcome, wakeAt, expireAt, lastChecked, lastFound } = state;
   return {
+    v: FORMAT,
     watch_id: spec.watchId,
     unique_key: spec.uniqueKey,
     spec: encodeSpec(spec),
@@ -35,22 +37,29 @@ export function encodeWatch(state: WatchState, shards: number): WatchDocument {
   };
 }
 
-/** Reads what `encodeWatch` wrote. */
+/** @throws TransientError unreadable_state for a document of a newer version, or a damaged one */
 export function decodeWatchDocument(document: Readonly<Record<string, unknown>>): WatchState {
-  const number = (name: string): Micros | null => (typeof document[name] === 'number' ? document[name] : null);
-  const text = (name: string): string | null => (typeof document[name] === 'string' ? document[name] : null);
+  // The first watches were stored without a version.
+  const what = `the watch ${JSON.stringify(document['watch_id'])}`;
+  return readStored(what, document['v'] ?? FORMAT, () => read(document));
+}
+
+function read(document: Readonly<Record<string, unknown>>): WatchState {
+  const number = (name: string): Micros => storedNumber(document, name);
+  const maybe = (name: string): Micros | null => (document[name] == null ? null : number(name));
+  const text = (name: string): string | null => (document[name] == null ? null : storedText(document, name));
   const kind = text('outcome') as OutcomeKind | null;
   return {
-    spec: JSON.parse(text('spec')!) as WatchSpec,
-    created: number('created')!,
-    attempt: number('attempt')!,
-    due: number('due')!,
-    outcome: kind === null ? null : { kind, at: number('outcome_at')!, reason: text('reason'), answer: text('answer') },
+    spec: JSON.parse(storedText(document, 'spec')) as WatchSpec,
+    created: number('created'),
+    attempt: number('attempt'),
+    due: number('due'),
+    outcome: kind === null ? null : { kind, at: number('outcome_at'), reason: text('reason'), answer: text('answer') },
     confirmed: document['confirmed'] === true,
-    wakeAt: number('wake_at'),
-    attempts: number('attempts') ?? 0,
-    expireAt: number('expire_at'),
-    lastChecked: number('last_checked'),
+    wakeAt: maybe('wake_at'),
+    attempts: number('attempts'),
+    expireAt: maybe('expire_at'),
+    lastChecked: maybe('last_checked'),
     lastFound: text('last_found'),
   };
 }

@@ -53,7 +53,7 @@ const step = fc.record({
 function apply(state: WatchState, one: typeof step extends fc.Arbitrary<infer T> ? T : never, now: number) {
   if (one.action === 'cancel') return cancelWatch(state, now);
   if (one.action === 'confirm') return confirmOutcome(state, now, RULES);
-  return recordAttempt(state, state.attempt - one.back, one.found, now, RULES);
+  return recordAttempt(state, state.attempt - one.back, one.found, now, now, RULES);
 }
 
 describe('a watch under any order of attempts, repeats, cancellations and publications', () => {
@@ -100,7 +100,7 @@ describe('a watch under any order of attempts, repeats, cancellations and public
     let attempts = 0;
     for (; state.outcome === null; attempts++) {
       assert.ok(attempts < 100);
-      state = recordAttempt(state, state.attempt, { kind: 'pending', note: 'x' }, state.due, RULES)!;
+      state = recordAttempt(state, state.attempt, { kind: 'pending', note: 'x' }, state.due, state.due, RULES)!;
     }
     assert.equal(state.outcome.kind, 'timed_out');
     assert.equal(state.outcome.at, START + 10 * MINUTE, 'the last look is at the timeout');
@@ -108,7 +108,14 @@ describe('a watch under any order of attempts, repeats, cancellations and public
   });
 
   test('an answer that comes at the timeout still counts', () => {
-    const late = recordAttempt(fresh(), 1, { kind: 'ready', answer: null }, START + 11 * MINUTE, RULES);
+    const late = recordAttempt(
+      fresh(),
+      1,
+      { kind: 'ready', answer: null },
+      START + 11 * MINUTE,
+      START + 11 * MINUTE,
+      RULES,
+    );
     assert.equal(late?.outcome?.kind, 'ready');
   });
 });
@@ -176,12 +183,26 @@ describe('creating', () => {
 
 test('the event of an outcome has the names of the settings and the answer byte for byte', () => {
   const answer = '{ "status":"done", "amount": 10000000000000000000001.10 }';
-  const state = recordAttempt(fresh({ statuses: { ready: 'shipped' } }), 1, { kind: 'ready', answer }, START, RULES)!;
+  const state = recordAttempt(
+    fresh({ statuses: { ready: 'shipped' } }),
+    1,
+    { kind: 'ready', answer },
+    START,
+    START,
+    RULES,
+  )!;
   const text = outcomeEvent(state, { ...NAMES, unique_key: 'user_id' })!;
   assert.ok(text.includes(`"payload":${answer}`));
   const event = JSON.parse(text) as Record<string, unknown>;
   assert.deepEqual([event['user_id'], event['event_status'], event['timestamp']], ['k', 'shipped', '2024-01-05T10:00:00.000000Z']); // prettier-ignore
   assert.deepEqual(event['watch'], { watch_id: 'w', outcome: 'ready', reason: null, attempts: 1 });
-  const large = recordAttempt(fresh(), 1, { kind: 'ready', answer: JSON.stringify('x'.repeat(70_000)) }, START, RULES)!;
+  const large = recordAttempt(
+    fresh(),
+    1,
+    { kind: 'ready', answer: JSON.stringify('x'.repeat(70_000)) },
+    START,
+    START,
+    RULES,
+  )!;
   assert.equal('payload' in (JSON.parse(outcomeEvent(large, NAMES)!) as object), false);
 });

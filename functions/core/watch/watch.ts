@@ -54,11 +54,15 @@ export function pause({ spec, created }: WatchState, attempt: number): Micros {
   return Math.round(full * (1 - share / 10));
 }
 
-/** Takes in what the attempt found; null when another attempt is the next one, or the outcome is decided already. */
+/**
+ * Takes in what the attempt found that looked at `looked`; null when another attempt is the next one, or the outcome is decided already. Only a look at the
+ * deadline or later times out, however long ago an earlier one was: what is ready then is ready.
+ */
 export function recordAttempt(
   state: WatchState,
   attempt: number,
   found: Found,
+  looked: Micros,
   now: Micros,
   rules: WatchRules,
 ): WatchState | null {
@@ -71,11 +75,12 @@ export function recordAttempt(
       return decide(checked, { kind: 'failed', at: now, reason: short(found.reason), answer: small(found.answer) }, now, found.reason); // prettier-ignore
     case 'pending': {
       const end = deadline(state);
-      if (now >= end) {
+      // No task comes before it is due, so a clock that says so is behind.
+      if (Math.max(looked, state.due) >= end) {
         const reason = `not ready after ${attempt} attempts: ${found.note}`;
         return decide(checked, { kind: 'timed_out', at: now, reason: short(reason), answer: null }, now, found.note);
       }
-      const due = Math.min(now + pause(state, attempt), end);
+      const due = Math.max(Math.min(now + pause(state, attempt), end), now);
       return { ...checked, attempt: attempt + 1, due, wakeAt: due + rules.slack, lastFound: short(found.note) };
     }
   }
