@@ -61,6 +61,7 @@ export const TRANSIENT_CODES = [
   'lease_lost',
   'not_ready',
   'blocked',
+  'unreadable_state',
 ] as const;
 export type TransientCode = (typeof TRANSIENT_CODES)[number];
 

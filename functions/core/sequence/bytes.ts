@@ -89,6 +89,11 @@ export class Reader {
     return this.#at >= this.#bytes.length;
   }
 
+  /** @throws RangeError when bytes are left */
+  end(): void {
+    if (!this.ended) throw new RangeError('there are bytes left');
+  }
+
   byte(): number {
     return this.#bytes.readUInt8(this.#at++);
   }

@@ -52,6 +52,7 @@ export function decodeClaim(uniqueKey: string, bytes: Uint8Array): Claim {
     fields: r.optional(() => r.text()),
     written_at: r.integer(),
   };
+  r.end();
   return { version, row, until };
 }
 

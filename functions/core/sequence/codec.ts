@@ -1,8 +1,10 @@
 import { shardOf } from '../ids.ts';
+import { FORMAT, readStored, storedNumber, storedText } from '../stored.ts';
 import { Reader, Writer } from './bytes.ts';
 import { decodeClaim, encodeClaim } from './claim-codec.ts';
 import { readFold, writeFold } from './fold-codec.ts';
 import type { Rules } from './rules.ts';
+import { countSeen } from './seen.ts';
 import type { State } from './state.ts';
 
 /**
@@ -10,7 +12,7 @@ import type { State } from './state.ts';
  * because nested maps cost many times the CPU of one bytes field. Absent means null.
  */
 export interface StoredState {
-  readonly v: 1;
+  readonly v: typeof FORMAT;
   readonly key: string;
   readonly shard: number;
   readonly generation: number;
@@ -35,7 +37,7 @@ export function encodeState(state: State, rules: Rules): StoredState {
   w.optional(state.codaSince, (at) => w.integer(at));
   writeFold(w, state.fold);
   return {
-    v: 1,
+    v: FORMAT,
     key: state.uniqueKey,
     shard: shardOf(state.uniqueKey, rules.shards),
     generation: state.generation,
@@ -51,14 +53,21 @@ export function encodeState(state: State, rules: Rules): StoredState {
   };
 }
 
-/** @throws Error when the document is not of a version that this code knows */
+/** @throws TransientError unreadable_state for a document of a newer version, or a damaged one */
 export function decodeState(document: Readonly<Record<string, unknown>>): State {
-  if (document['v'] !== 1) throw new Error(`the state of a key has the unknown version ${String(document['v'])}`);
-  const stored = document as unknown as StoredState;
-  const r = new Reader(stored.state);
-  return {
-    uniqueKey: stored.key,
-    generation: stored.generation,
+  const key = document['key'];
+  return readStored(`the state of the key ${JSON.stringify(key)}`, document['v'], () => read(document));
+}
+
+function read(document: Readonly<Record<string, unknown>>): State {
+  const number = (name: keyof StoredState): number => storedNumber(document, name);
+  const optional = (name: keyof StoredState): number | null => (document[name] === undefined ? null : number(name));
+  const uniqueKey = storedText(document, 'key');
+  const ids = bytes(document, 'ids');
+  const r = new Reader(bytes(document, 'state'));
+  const state: State = {
+    uniqueKey,
+    generation: number('generation'),
     firstConfirmed: r.count(),
     revision: r.count(),
     finished: r.flag(),
@@ -66,12 +75,22 @@ export function decodeState(document: Readonly<Record<string, unknown>>): State 
     uncoveredSince: r.optional(() => r.integer()),
     codaSince: r.optional(() => r.integer()),
     fold: readFold(r),
-    ids: stored.ids,
-    confirmed: stored.confirmed,
-    lastSeen: stored.last_seen,
-    claim: stored.claim === undefined ? null : decodeClaim(stored.key, stored.claim),
-    wakeAt: stored.wake_at ?? null,
-    attempts: stored.attempts,
-    expireAt: stored.expire_at ?? null,
+    ids,
+    confirmed: number('confirmed'),
+    lastSeen: number('last_seen'),
+    claim: document['claim'] === undefined ? null : decodeClaim(uniqueKey, bytes(document, 'claim')),
+    wakeAt: optional('wake_at'),
+    attempts: number('attempts'),
+    expireAt: optional('expire_at'),
   };
+  r.end();
+  if (number('version') !== state.fold.count) throw new Error('its version is not the number of its events');
+  if (!Number.isInteger(countSeen(ids))) throw new Error('an id is cut off');
+  return state;
+}
+
+function bytes(document: Readonly<Record<string, unknown>>, name: keyof StoredState): Uint8Array {
+  const value = document[name];
+  if (!(value instanceof Uint8Array)) throw new Error(`${name} is no byte string`);
+  return value;
 }
