@@ -7,7 +7,7 @@ export class Console {
   readonly #stream: NodeJS.WriteStream | WriteStream;
   readonly #live: boolean;
   #status = '';
-  #lastPlain = 0;
+  #lastPlain = Date.now();
 
   /** `toStderr` leaves stdout to something else. */
   constructor(toStderr: boolean) {
@@ -42,6 +42,11 @@ export class Console {
       this.#lastPlain = Date.now();
       this.#stream.write(`${text}\n`);
     }
+  }
+
+  /** A status that only a terminal shows. */
+  glimpse(text: string): void {
+    if (this.#live) this.status(text);
   }
 
   /** Ends the status line, with a last text that stays. */

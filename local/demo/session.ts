@@ -33,6 +33,7 @@ export interface Session {
  */
 export async function run({ options, inputs, before, console }: Session): Promise<number> {
   const { signal, ended } = toldToEnd();
+  signal.addEventListener('abort', () => console.glimpse('Ending ...'));
   const { stateDir } = options;
   const logDir = stateDir === null ? await mkdtemp(path.join(tmpdir(), 'codaflow-logs-')) : path.join(stateDir, 'logs');
   const live = new Live((line) => console.line(line));
