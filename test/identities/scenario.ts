@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCloud, type Cloud } from '../../local/cloud.ts';
 import { select } from '../../local/demo/observe.ts';
@@ -8,40 +11,57 @@ import type { Call, Fault } from '../../local/shared/faults.ts';
 import { tasksClient } from '../../local/writes.ts';
 import { Recorder } from './recorder.ts';
 
+export interface Recording {
+  /** Calls of each function: API and method, then what it acted on. */
+  readonly calls: Record<string, string[]>;
+  /** Lines that the functions logged. */
+  readonly lines: readonly Readonly<Record<string, unknown>>[];
+}
+
 /**
  * Runs the six functions, each a process, until every kind of call was made by every function that makes it: all ways of
- * events, keys, joins and watches, and of what goes wrong with them. Resolves to who called what.
+ * events, keys, joins and watches, and of what goes wrong with them.
  */
-export async function record(): Promise<Record<string, string[]>> {
+export async function record(): Promise<Recording> {
+  const logDir = mkdtempSync(path.join(tmpdir(), 'codaflow-recording-'));
   const recorder = new Recorder();
   const cloud = await startCloud({
     callers: true,
+    logDir,
     settings: { ...DEMO_SETTINGS, SILENCE_DEADLINE: '2s', WATCH_SLACK: '1s', IDS_INLINE: '1', WAKE_SHARDS: '2' },
     everySeconds: { join: 1, sweep: 1 },
-    faults: failingOnce(),
+    faults: trouble(),
     reach: (name, servers) => recorder.reach(name, servers),
   });
   try {
     await drive(cloud);
-    return recorder.calls();
+    return {
+      calls: recorder.calls(),
+      lines: readdirSync(logDir).flatMap((file) => readLines(path.join(logDir, file))),
+    };
   } finally {
     recorder.close();
     await cloud.stop();
+    rmSync(logDir, { recursive: true, force: true });
   }
 }
 
-/** A joined row that Pub/Sub refuses becomes a dead letter; the task of a watch that is lost is sweep's to replace. */
-function failingOnce(): (call: Call) => Fault | undefined {
-  const failures = [
-    { method: 'Publish', resource: /\/results$/, fault: { kind: 'refuse', code: 3 } },
-    { method: 'CreateTask', resource: /codaflow-poll/, fault: { kind: 'refuse' } },
-  ] as const;
-  const done = new Set<object>();
-  return (call) => {
-    const found = failures.find((one) => one.method === call.method && one.resource.test(call.resource));
-    if (found === undefined || done.has(found)) return undefined;
-    done.add(found);
-    return found.fault;
+/** Lines of a log that are JSON; the last may be half written. */
+function readLines(file: string): Record<string, unknown>[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** Joined rows that Pub/Sub refuses become dead letters; the task of a watch that is lost is sweep's to replace. */
+function trouble(): (call: Call) => Fault | undefined {
+  let lost = false;
+  return ({ method, resource }) => {
+    if (method === 'Publish' && resource.endsWith('/results')) return { kind: 'refuse', code: 3 };
+    if (method !== 'CreateTask' || !resource.includes('codaflow-poll') || lost) return undefined;
+    lost = true;
+    return { kind: 'refuse' };
   };
 }
 

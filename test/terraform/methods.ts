@@ -40,6 +40,7 @@ export const METHODS: Readonly<Record<string, readonly string[]>> = {
   'cloudtasks.CreateTask': ['cloudtasks.tasks.create'],
   'firestore.BatchGetDocuments': ['datastore.databases.get', 'datastore.entities.get'],
   'firestore.Commit': ['datastore.entities.create', 'datastore.entities.update', 'datastore.entities.delete'],
+  'firestore.RunAggregationQuery': ['datastore.entities.get', 'datastore.entities.list'],
   'firestore.RunQuery': ['datastore.entities.get', 'datastore.entities.list'],
   'iamcredentials.GenerateIdToken': ['iam.serviceAccounts.getOpenIdToken'],
   'logging.WriteLogEntries': ['logging.logEntries.create'],
