@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { loadJoins } from './gcp/joins.ts';
 import type { Handler } from './http/handler.ts';
+import { untilTimeout } from './join/end.ts';
 import { runJoin } from './join/run.ts';
 import { tablesOf } from './join/tables.ts';
 import type { Runtime } from './runtime.ts';
@@ -30,7 +31,7 @@ export function create({ config, ports }: Runtime<(typeof uses)[number]>): Handl
     const fields = withFields(log, { join: join.name, scheduled });
     const tables = tablesOf(join, config);
     try {
-      const report = await runJoin({ join, tables, config, ports, log: fields });
+      const report = await runJoin({ join, tables, config, ports: untilTimeout(ports, config), log: fields });
       fields({ severity: 'INFO', event: 'join.done', ...report });
       return { status: 200, body: report };
     } catch (error) {

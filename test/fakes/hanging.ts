@@ -10,7 +10,7 @@ export type Course = 'at once' | 'slow' | 'contended' | 'hangs' | 'done, but han
 const HANGS_MS = 10_999;
 const SLOW_MS = 9000;
 /** Ports whose calls take time. */
-const REMOTE: ReadonlySet<string> = new Set(['store', 'bus', 'events', 'summaries', 'tasks', 'probes'] satisfies (keyof Ports)[]); // prettier-ignore
+const REMOTE: ReadonlySet<string> = new Set(['store', 'bus', 'events', 'summaries', 'tasks', 'probes', 'warehouse'] satisfies (keyof Ports)[]); // prettier-ignore
 
 export interface Hanging<Some> {
   readonly ports: Some;
@@ -27,7 +27,7 @@ export function hanging<Some extends Partial<Ports>>(
   let calls = 0;
   let underWay = 0;
 
-  async function take<T>(course: Course, effect: () => Promise<T>): Promise<T> {
+  async function take<T>(course: Course, hangsMs: number, effect: () => Promise<T>): Promise<T> {
     if (course === 'at once') return effect();
     if (course === 'slow') {
       await clock.sleep(SLOW_MS);
@@ -37,7 +37,7 @@ export function hanging<Some extends Partial<Ports>>(
       await clock.sleep(SLOW_MS);
       throw new TransientError('contention', 'somebody interfered');
     }
-    await clock.sleep(HANGS_MS);
+    await clock.sleep(hangsMs);
     if (course === 'hangs') throw new TransientError('deadline_exceeded', 'no answer');
     await effect();
     throw new AmbiguousError('no answer');
@@ -50,7 +50,9 @@ export function hanging<Some extends Partial<Ports>>(
         return async (...args: unknown[]): Promise<unknown> => {
           underWay++;
           try {
-            return await take(courseOf(name, calls++), () => Reflect.apply(member, target, args));
+            // A wait for a job takes as long as it was asked to, and then its deadline.
+            const waits = name === 'warehouse' && method === 'wait' ? Number(args[1]) : 0;
+            return await take(courseOf(name, calls++), HANGS_MS + waits, () => Reflect.apply(member, target, args));
           } catch (error) {
             // The real client tells each message's own failure.
             if (name === 'bus') return (args[1] as unknown[]).map(() => error);
