@@ -55,6 +55,7 @@ export function world(settings: Record<string, unknown> = {}) {
   });
 
   return {
+    context,
     events,
     warehouse,
     store,
