@@ -16,6 +16,8 @@ export type Fault =
   | { readonly kind: 'answered late'; readonly ms: number }
   /** The caller is told at once that nobody knows, and it happens later. */
   | { readonly kind: 'happens later'; readonly ms: number }
+  /** It never happens; the caller is told that nobody knows. */
+  | { readonly kind: 'never arrived' }
   /** Half of a batch happens; the caller is told that nobody knows about the rest. */
   | { readonly kind: 'partly'; readonly part: Part }
   /** A task that was accepted never fires. */
@@ -67,6 +69,7 @@ export function faultsOf(call: Pick<Call, 'port' | 'method' | 'entry' | 'parts'>
     { kind: 'crash after' },
     ...delayed('answered late'),
     ...delayed('happens later'),
+    { kind: 'never arrived' },
   ];
 }
 

@@ -147,6 +147,8 @@ export class Instance {
         case 'happens later':
           later(fault.ms, 'happens later', () => happen(() => undefined), true);
           return lost();
+        case 'never arrived':
+          return lost();
         case 'partly':
           return happen(resolve, fault.part);
         default:
