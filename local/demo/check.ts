@@ -45,11 +45,11 @@ export async function check({ cloud, inputs, log, replayed, exportDir, now }: Ch
     lost: replayed.ids.filter((id) => !known.has(id)).length,
   });
   const functions = await memory(cloud);
-  const small = Object.values(functions).every(({ peakMemory }) => peakMemory < MEMORY_LIMIT);
+  const large = Object.keys(functions).filter((name) => functions[name]!.peakMemory >= MEMORY_LIMIT);
   const ids = new Set(received.map(({ attributes }) => attributes['result_id']));
   const { repeats, undecided, summaries } = expected;
   return {
-    verdict: checks.every(passed) && small ? 'correct' : 'wrong',
+    verdict: checks.every(passed) && large.length === 0 ? 'correct' : 'wrong',
     events: {
       messages: replayed.ids.length,
       known: replayed.known,
@@ -64,7 +64,11 @@ export async function check({ cloud, inputs, log, replayed, exportDir, now }: Ch
     seconds: replayed.seconds,
     functions,
     billed: cloud.meter.snapshot(),
-    hints: [replayed.hint, deadLetterHint(output.dead_letters)].filter((hint) => hint !== null),
+    hints: [
+      ...large.map((name) => `The function ${name} took more memory than it has on Google Cloud.`),
+      replayed.hint,
+      deadLetterHint(output.dead_letters),
+    ].filter((hint) => hint !== null),
   };
 }
 

@@ -98,6 +98,9 @@ test('attributes count: an id, and compressed data', () => {
   assert.equal(reason(gzipSync(bare)), 'invalid_utf8');
   assert.equal(reason(bare, { 'content-encoding': 'br' }), 'unsupported_encoding');
   assert.equal(reason(''), 'empty_data');
+  const nested = (levels: number) => `${bare.slice(0, -1)},"payload":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  assert.equal(reason(nested(499)), undefined);
+  assert.equal(reason(nested(500)), 'too_deep');
 });
 
 test('a key without completion expires after a day of silence; near the end of the day either is right', () => {

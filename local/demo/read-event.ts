@@ -65,7 +65,7 @@ function readObject(
   } catch {
     return 'invalid_json';
   }
-  if (depth(line) > DEPTH) return 'too_deep';
+  if (line.length > 2 * DEPTH && depth(line) > DEPTH) return 'too_deep';
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return 'not_an_object';
   const spans = members(line);
   if (new Set(spans.map(({ name }) => name)).size !== spans.length) return 'duplicate_member';

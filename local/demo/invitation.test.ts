@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { invitation } from './invitation.ts';
+
+const cloud = { addresses: { PUBSUB_EMULATOR_HOST: '127.0.0.1:1' }, functions: {}, tasks: null } as unknown as Parameters<typeof invitation>[0]; // prettier-ignore
+const reference = [{ join_key: 'A', target_attribute: null, updated_at: null }];
+
+test('the invitation completes a key by the statuses of this run', () => {
+  const text = invitation(cloud, { completion: ['shipped', 'returned', 'lost'], reference });
+  assert.match(text, /"shipped", "returned" or "lost" completes the key/);
+  assert.match(text, /event_status: "shipped",/);
+  assert.match(text, /join_key: "A",/);
+  assert.doesNotMatch(text, /arrived/);
+});
+
+test('no status breaks out of the quotes of the shell', () => {
+  const status = `it's "done" $(exit 1) \\`;
+  const text = invitation(cloud, { completion: [status], reference: [] });
+  const value = /event_status: (.*),$/m.exec(text)![1]!;
+  assert.equal(JSON.parse(execFileSync('sh', ['-c', `printf %s '${value}'`], { encoding: 'utf8' })), status);
+});
