@@ -117,6 +117,9 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
             useLegacySql: false,
             location,
             timeoutMs: 9000,
+            labels: { codaflow_step: 'clock' },
+            // It reads no table.
+            maximumBytesBilled: '0',
           },
         });
         const text = answer.rows?.[0]?.f[0]?.v;
