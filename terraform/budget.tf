@@ -22,8 +22,12 @@ resource "google_billing_budget" "month" {
     }
   }
 
-  all_updates_rule {
-    monitoring_notification_channels = local.channels
+  # Without channels the warnings go to the administrators of the billing account. A budget takes five channels.
+  dynamic "all_updates_rule" {
+    for_each = length(local.channels) == 0 ? [] : ["some"]
+    content {
+      monitoring_notification_channels = slice(local.channels, 0, min(5, length(local.channels)))
+    }
   }
 
   depends_on = [google_project_service.service]

@@ -147,6 +147,19 @@ run "choices" {
   }
 }
 
+run "budget_without_channels" {
+  command = plan
+
+  variables {
+    budget = { billing_account = "000000-000000-000000", units = 50 }
+  }
+
+  assert {
+    condition     = length(google_billing_budget.month[0].all_updates_rule) == 0
+    error_message = "A rule for updates needs somebody to tell."
+  }
+}
+
 run "refuses_project_name" {
   command = plan
   variables {
