@@ -68,23 +68,30 @@ interface Job {
   readonly configuration: { readonly query: { readonly query: string } };
 }
 
-test('PUB-08: a run ends only after Pub/Sub confirmed every message, however long that takes', async (t) => {
-  const { cloud, join } = await start(t);
-  const faults = new Faults(({ method }) => (method === 'Publish' ? { kind: 'delay', ms: 200 } : undefined));
-  const server = await startPubSub({ faults });
-  const client = new PubSub({ projectId: PROJECT, apiEndpoint: server.address, emulatorMode: true });
-  t.after(async () => {
-    await client.close();
-    await server.stop();
-  });
-  const [topic] = await client.createTopic('results');
-  const [subscription] = await topic.createSubscription('results-pull');
-  await cloud.insert(...Array.from({ length: 10 }, (_, i) => ({ event_id: `e-${i}` })));
-  cloud.advance(120);
-  const before = cloud.store.read('cursors/enrich')!['position'];
-  const context = cloud.context(join, { PUBSUB_EMULATOR_HOST: server.address, JOIN_PAGE: '4' });
-  const { outcome } = await runJoin({ ...context, ports: { ...context.ports, bus: createBus(context) } });
-  assert.equal(outcome, 'done');
-  assert.equal(server.backlog(subscription.name), 10, 'Pub/Sub held them before the run ended');
-  assert.notEqual(cloud.store.read('cursors/enrich')!['position'], before);
-});
+test(
+  'PUB-08: a run ends only after Pub/Sub confirmed every message, however long that takes',
+  { timeout: 60_000 },
+  async (t) => {
+    const { cloud, join } = await start(t);
+    const faults = new Faults(({ method }) => (method === 'Publish' ? { kind: 'delay', ms: 200 } : undefined));
+    const server = await startPubSub({ faults });
+    const client = new PubSub({ projectId: PROJECT, apiEndpoint: server.address, emulatorMode: true });
+    t.after(async () => {
+      await client.close();
+      await server.stop();
+    });
+    const [topic] = await client.createTopic('results');
+    const [subscription] = await topic.createSubscription('results-pull');
+    await cloud.insert(...Array.from({ length: 10 }, (_, i) => ({ event_id: `e-${i}` })));
+    cloud.advance(120);
+    const before = cloud.store.read('cursors/enrich')!['position'];
+    const context = cloud.context(join, { PUBSUB_EMULATOR_HOST: server.address, JOIN_PAGE: '4' });
+    const { outcome } = await runJoin({ ...context, ports: { ...context.ports, bus: createBus(context) } });
+    const held = server.backlog(subscription.name);
+    // What is still under way must not outlive the server.
+    while (server.backlog(subscription.name) < 10) await new Promise(setImmediate);
+    assert.equal(outcome, 'done');
+    assert.equal(held, 10, 'Pub/Sub held them before the run ended');
+    assert.notEqual(cloud.store.read('cursors/enrich')!['position'], before);
+  },
+);
