@@ -1,4 +1,5 @@
 import { End } from './end.ts';
+import { RETRY_LATER } from './http/answers.ts';
 import type { Handler } from './http/handler.ts';
 import { sweep } from './keys/sweep.ts';
 import { keysKind } from './keys/sweep-keys.ts';
@@ -20,6 +21,6 @@ export function create({ ports, config }: Runtime<(typeof uses)[number]>): Handl
     const counts = Object.fromEntries(kinds.map(({ collection }, index) => [collection, counted[index]!]));
     const failed = Object.values(counts).some((one) => one.failed > 0);
     log({ severity: failed ? 'WARNING' : 'INFO', event: 'sweep.done', ...counts });
-    return { status: failed ? 503 : 200, body: counts };
+    return failed ? { status: 503, headers: RETRY_LATER, body: counts } : { status: 200, body: counts };
   };
 }

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Drain } from './drain.ts';
+import { RETRY_LATER } from './answers.ts';
 import type { HttpAnswer, HttpRequest } from './handler.ts';
 
 /**
@@ -55,7 +56,7 @@ function serve(answer: Answer, raw: boolean, request: IncomingMessage, response:
     held += bytes - reserved;
     reserved = bytes;
     if (bytes > MAX_BODY) refusal = { status: 413 };
-    else if (held > MAX_HELD && held > bytes) refusal = { status: 429, headers: { 'retry-after': '5' } };
+    else if (held > MAX_HELD && held > bytes) refusal = { status: 429, headers: RETRY_LATER };
     if (refusal === null) return;
     chunks.length = 0;
     held -= reserved;

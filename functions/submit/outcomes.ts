@@ -1,6 +1,7 @@
 import { decodeIdentity, type FieldNames } from '../core/decode/identity.ts';
 import { CodaflowError } from '../core/errors.ts';
 import type { Delivery } from '../core/event.ts';
+import { RETRY_LATER } from '../http/answers.ts';
 import type { HttpAnswer } from '../http/handler.ts';
 import type { Outcome } from '../ingest/pipeline.ts';
 
@@ -13,9 +14,6 @@ export interface EventOutcome {
   readonly code?: string;
   readonly hint?: string;
 }
-
-/** Seconds; a task waits for its queue's own backoff, too. */
-const RETRY_AFTER = '5';
 
 export function eventOutcome(delivery: Delivery, outcome: Outcome, names: FieldNames): EventOutcome {
   if (outcome.kind === 'stored' || outcome.kind === 'repeated') {
@@ -36,7 +34,7 @@ export function answerOutcomes(results: readonly EventOutcome[]): HttpAnswer {
   const decided = results.every(({ outcome }) => outcome !== 'undecided');
   return {
     status: decided ? 200 : 503,
-    ...(decided ? {} : { headers: { 'retry-after': RETRY_AFTER } }),
+    ...(decided ? {} : { headers: RETRY_LATER }),
     body: { results },
   };
 }

@@ -46,12 +46,14 @@ describe('policies', { skip: withoutTerraform }, () => {
     assert.notDeepEqual(check('data is protected from deletion', plan), []);
   });
 
-  test('the defaults of deadlines nest: port call < function < acknowledgement', async () => {
+  test('the defaults of deadlines nest: port call < request < function < acknowledgement', async () => {
     const plan = await workspace.plan();
     const port = seconds(SETTINGS.portDeadline);
+    const request = seconds(SETTINGS.requestBudget);
+    assert.ok(port < request);
     for (const f of plan.of('google_cloudfunctions2_function')) {
       const [service] = f.after['service_config'] as [{ timeout_seconds: number }];
-      assert.ok(port < service.timeout_seconds, `${f.key}: ${port} s of a port call`);
+      assert.ok(request < service.timeout_seconds, `${f.key}: ${request} s of a request`);
     }
     const budget = seconds(SETTINGS.joinBudget);
     const join = plan.of('google_cloudfunctions2_function').find((f) => f.key === 'join')!;
