@@ -42,8 +42,8 @@ const SHARDS_AT_ONCE = 4;
 const DOCUMENTS_AT_ONCE = 10;
 
 /**
- * Wakes every document of a kind whose time has come, as far as it gets by `end`. Safe to run twice at once. Shards take turns page
- * by page, and each run begins with another one, so that a crowded shard never starves the others.
+ * Wakes every document of a kind whose time has come, as far as it gets by `end`. Safe to run twice at once. Shards take
+ * turns page by page, and each run begins with another one, so that a crowded shard never starves the others.
  */
 export async function sweep(
   ports: Pick<Ports, 'store' | 'clock'>,
