@@ -51,7 +51,10 @@ export class End {
     return new End(Math.min(this.at, this.#clock.now() + budget), this.#clock, this.#call);
   }
 
-  /** The same ports; a call that could outlast the end does not begin: it rejects with TransientError `deadline_exceeded`. */
+  /**
+   * The same ports, of which no call begins that could outlast the end: it rejects with TransientError
+   * `deadline_exceeded`.
+   */
   guard<Some extends Partial<Ports>>(ports: Some): Some {
     const guarded = Object.entries(ports).map(([name, port]) => [name, LOCAL.has(name) ? port : this.#guarded(port)]);
     return Object.fromEntries(guarded) as Some;
