@@ -196,6 +196,13 @@ variable "settings" {
     condition     = length(setsubtract(keys(var.settings), local.free_settings)) == 0
     error_message = "settings has a name that is unknown or follows from another variable. Free are: ${join(", ", local.free_settings)}."
   }
+  validation {
+    condition = try(
+      tonumber(regex("^(\\d+)d$", lookup(var.settings, "STATE_RETENTION", "35d"))[0]) * 86400 > tonumber(trimsuffix(var.subscriptions.retention, "s")),
+      false,
+    )
+    error_message = "settings.STATE_RETENTION is a number of days such as 35d, and longer than subscriptions.retention: an event that comes again after its key is forgotten counts twice."
+  }
 }
 
 variable "polling" {

@@ -50,6 +50,12 @@ describe('subscriptions of a deployment', { skip: withoutTerraform }, () => {
     }
   });
 
+  test('FS-13: a state that is forgotten sooner than a subscription forgets is not deployed', async () => {
+    const days = (state: string) => workspace.plan({ settings: { STATE_RETENTION: state } });
+    await days('8d');
+    await assert.rejects(days('7d'), /STATE_RETENTION/);
+  });
+
   test('PUB-07: a new version of the functions changes them in place and removes no subscription', async () => {
     workspace.variables();
     await planned();
