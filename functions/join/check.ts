@@ -1,5 +1,5 @@
 import { locate } from '../core/join/locate.ts';
-import { countsSql, mergeSql, probeSql, readSql, type Reads, type Statement } from '../core/join/sql.ts';
+import { countsSql, mergeSql, probeSql, readSql, shapeSql, type Reads, type Statement } from '../core/join/sql.ts';
 import { toError } from '../core/errors.ts';
 import type { JoinContext } from './context.ts';
 
@@ -25,17 +25,15 @@ export async function checkJoin(context: Pick<JoinContext, 'join' | 'tables'> & 
     readSql(tables, join.name, 'check', days, ''),
     countsSql(join, tables, reads, days),
   ];
+  // What a run over the window costs counts; the others only have to be accepted.
+  const counted = run(window);
   let bytes = 0;
-  for (const [reads, counted] of [
-    [window, 1],
-    [scan, 0],
-  ] as const) {
-    for (const statement of run(reads)) {
-      try {
-        bytes += counted * (await ports.warehouse.estimate(statement));
-      } catch (error) {
-        return { join: join.name, problem: locate(join, statement.sql, toError(error).message), bytes: 0 };
-      }
+  for (const statement of [...counted, shapeSql(join, tables, window, days), ...run(scan)]) {
+    try {
+      const estimate = await ports.warehouse.estimate(statement);
+      if (counted.includes(statement)) bytes += estimate;
+    } catch (error) {
+      return { join: join.name, problem: locate(join, statement.sql, toError(error).message), bytes: 0 };
     }
   }
   return { join: join.name, problem: null, bytes };

@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Days } from '../../functions/core/join/days.ts';
 import { parseJoin, type JoinDefaults } from '../../functions/core/join/settings.ts';
-import { countsSql, mergeSql, probeSql, readSql, type Reads, type Statement } from '../../functions/core/join/sql.ts';
+import {
+  countsSql,
+  mergeSql,
+  probeSql,
+  readSql,
+  shapeSql,
+  type Reads,
+  type Statement,
+} from '../../functions/core/join/sql.ts';
 import { leftOut } from '../../local/joins.ts';
 import { DATASET, PROJECT } from '../../local/resources.ts';
 import type { Case } from './statements.ts';
@@ -57,7 +65,11 @@ function toCase({ sql, parameters }: Statement): Case {
 export const JOIN_STATEMENTS: readonly Case[] = JOINS.flatMap((join) =>
   READS.flatMap((reads) => [
     probeSql(join, TABLES, reads),
-    ...DAYS.flatMap((days) => [mergeSql(join, TABLES, reads, days, 'run-1'), countsSql(join, TABLES, reads, days)]),
+    ...DAYS.flatMap((days) => [
+      mergeSql(join, TABLES, reads, days, 'run-1'),
+      countsSql(join, TABLES, reads, days),
+      shapeSql(join, TABLES, reads, days),
+    ]),
   ]),
 )
   .concat(DAYS.map((days) => readSql(TABLES, 'default', 'run-0', days, '')))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { checkJoin } from '../../functions/join/check.ts';
 import { runBackfill } from '../../functions/join/backfill.ts';
+import { priceBackfill } from '../../scripts/join/price.ts';
 import { JoinCloud, text } from './cloud.ts';
 
 process.env['METADATA_SERVER_DETECTION'] = 'none';
@@ -39,6 +40,26 @@ for (const [what, query, problem] of BROKEN) {
 test('a column that only the settings name is told with the settings', async () => {
   const { problem } = await check('SELECT unique_key, event_id, TRUE AS enriched FROM new_events', { order: ['age'] });
   assert.match(problem!, /age[^]*join\.json/);
+});
+
+test('the price of a backfill: its steps by dry runs, which grow with its days and bill nothing', async () => {
+  const context = cloud.context(cloud.join('price', 'SELECT unique_key, event_id, payload, TRUE AS enriched FROM new_events')); // prettier-ignore
+  const day = 86_400e6;
+  // Far from the days of other tests.
+  const today = (Math.floor(cloud.now / day) - 100) * day;
+  for (let i = 1; i <= 4; i++)
+    await cloud.insert({ event_id: `p-${i}`, event_time: text(today - i * day), payload: `"${'x'.repeat(1000)}"` });
+  const price = (days: number, step: number) =>
+    priceBackfill(context, { from: today - days * day, to: today, next: today - days * day, days: step });
+  const before = cloud.meter.get('bigquery.bytes_billed');
+  const [one, four, apart] = [await price(1, 31), await price(4, 31), await price(4, 2)];
+  assert.equal(cloud.meter.get('bigquery.bytes_billed'), before);
+  assert.deepEqual([one.steps, four.steps, apart.steps], [1, 1, 2]);
+  assert.ok(one.bytes > 1000);
+  assert.ok(Math.abs(four.bytes - 4 * one.bytes) < 100, `${one.bytes} and ${four.bytes} bytes`);
+  assert.equal(apart.bytes, four.bytes);
+  assert.ok(apart.largest < four.largest);
+  assert.equal((await price(0, 31)).bytes, 0);
 });
 
 test('a backfill on the local BigQuery: history before the first run, once, under the ids that a run would give', async () => {

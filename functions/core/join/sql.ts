@@ -194,6 +194,13 @@ FROM events`;
   return { sql, parameters: { ...readParameters(reads), join_name: string(join.name) } };
 }
 
+/** What the SELECT returns, as a result of its own: only for a check, since BigQuery refuses names that stand twice here. */
+export function shapeSql(join: JoinSettings, tables: Tables, reads: Reads, days: Days): Statement {
+  const sql = `WITH ${answer(join, tables, reads, days)}
+SELECT * FROM selected`;
+  return { sql, parameters: { ...readParameters(reads), join_name: string(join.name) } };
+}
+
 /** The rows of a run in the ledger, in the order in which they are published. */
 export function readSql(tables: Tables, joinName: string, runId: string, days: Days, after: string): Statement {
   const sql = `SELECT result_id, unique_key, event_id, message
