@@ -11,7 +11,8 @@ Asks the local cloud of npm start through the real BigQuery client and prints th
 
   npm run -s query -- "SELECT * FROM events_unique LIMIT 5"
   npm run -s query -- "SELECT state, COUNT(*) AS n FROM summaries_latest GROUP BY state"
-  npm run -s query -- --json "SELECT * FROM dead_letters" | jq .
+  npm run -s query -- "SELECT SAFE_CONVERT_BYTES_TO_STRING(data) AS data, attributes FROM dead_letters"
+  npm run -s query -- --json "SELECT * FROM joined" | jq .
 
 Tables: events, summaries, joined, dead_letters, reference. Views: events_unique (each event once), summaries_latest (one
 row a key), reconciliation (keys that lack events; no rows is good).
