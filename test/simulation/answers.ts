@@ -15,7 +15,7 @@ interface Result {
 type Submission = Extract<PlannedMessage, { submit: unknown }>;
 
 /** Holds every answer of `submit` to what the stores hold in that moment. */
-export function followAnswers(world: World, { accepted }: Acceptance) {
+export function followAnswers(world: World, keys: Acceptance) {
   /** Events that somebody was told are new. */
   const stored = new Set<string>();
   /** The last final outcome of each text. */
@@ -35,7 +35,7 @@ export function followAnswers(world: World, { accepted }: Acceptance) {
       assert.ok('event' in item && item.event.refused === undefined, about);
       const { key, id } = item.event;
       assert.deepEqual([result.unique_key, result.event_id], [key, id], about);
-      accepted(key, id);
+      keys.accepted(key, id);
       if (result.outcome === 'stored') {
         assert.ok(!stored.has(`${key} ${id}`), `${about} twice`);
         stored.add(`${key} ${id}`);

@@ -10,13 +10,37 @@ const WITH_EFFECT: readonly Fault[] = [
   { kind: 'crash after' },
   { kind: 'answered late', ms: 95_000 },
   { kind: 'happens later', ms: 95_000 },
+  { kind: 'never arrived' },
 ];
+
+/** What a task can meet as it fires. */
+const FIRING: readonly Fault[] = [
+  { kind: 'lost' },
+  { kind: 'twice', ms: 0 },
+  { kind: 'twice', ms: 150_000 },
+  { kind: 'stalled', ms: 150_000 },
+];
+const HALVES: readonly Fault[] = [{ kind: 'partly', part: 'first' }, { kind: 'partly', part: 'last' }]; // prettier-ignore
+
+/** What is tried at a single point. */
+function faultsAt(call: Call): readonly Fault[] {
+  if (call.port === 'queue') return FIRING.slice(call.entry === 'poll' ? 0 : 1);
+  const halves = (call.parts ?? 1) > 1 ? HALVES : [];
+  if (hasEffect(call)) return [...ALWAYS, ...WITH_EFFECT, ...halves];
+  return call.port === 'probes' ? [...ALWAYS, { kind: 'answered late', ms: 95_000 }] : ALWAYS;
+}
+
+/** What is tried at each of two points. */
+function pairedAt(call: Call): readonly Fault[] {
+  if (call.port === 'queue') return FIRING.slice(call.entry === 'poll' ? 0 : 1, 3);
+  return [...ALWAYS.slice(0, 2), ...WITH_EFFECT.slice(0, 2)];
+}
 
 /** The points of a run where a fault can tell something: what sweep does while nothing is due cannot. */
 function pointsOf(world: World): readonly Call[] {
   const { callsMade, plan } = world;
   const last = callsMade.findLastIndex(({ method }) => method === (plan.join ? 'publish' : 'commit'));
-  const entries = plan.join ? ['join'] : ['ingest', 'finish', 'sweep'];
+  const entries = plan.join ? ['join'] : ['ingest', 'finish', 'sweep', 'submit', 'poll'];
   return callsMade.slice(0, last + 1).filter(({ entry, method }) => method !== 'due' && entries.includes(entry));
 }
 
@@ -36,7 +60,7 @@ export async function everySingle(scenario: Scenario, step = 1): Promise<number>
   for (const story of permutations(scenario.story)) {
     for (const call of pointsOf(await tryFaults(scenario, story, new Map()))) {
       if (points++ % step !== 0) continue;
-      for (const fault of hasEffect(call) ? [...ALWAYS, ...WITH_EFFECT] : ALWAYS) {
+      for (const fault of faultsAt(call)) {
         await tryFaults(scenario, story, new Map([[call.index, fault]]));
         runs++;
       }
@@ -51,15 +75,14 @@ export async function everySingle(scenario: Scenario, step = 1): Promise<number>
  */
 export async function everyPair(scenario: Scenario, every: boolean): Promise<number> {
   let runs = 0;
-  const kinds: readonly Fault[] = [...ALWAYS.slice(0, 2), ...WITH_EFFECT.slice(0, 2)];
   const { story } = scenario;
   for (const first of pointsOf(await tryFaults(scenario, story, new Map()))) {
-    for (const [i, one] of kinds.entries()) {
-      if (!every && i !== first.index % kinds.length) continue;
+    for (const [i, one] of pairedAt(first).entries()) {
+      if (!every && i !== first.index % pairedAt(first).length) continue;
       const world = await tryFaults(scenario, story, new Map([[first.index, one]]));
       for (const second of pointsOf(world).filter(({ index }) => index > first.index)) {
-        for (const [j, other] of kinds.entries()) {
-          if (!every && j !== (first.index * 3 + second.index) % kinds.length) continue;
+        for (const [j, other] of pairedAt(second).entries()) {
+          if (!every && j !== (first.index * 3 + second.index) % pairedAt(second).length) continue;
           await tryFaults(scenario, story, new Map([[first.index, one], [second.index, other]])); // prettier-ignore
           runs++;
         }

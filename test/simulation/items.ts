@@ -39,12 +39,12 @@ export function followItems(world: World): Followed & { acknowledged(held: Held)
   const current = new Map<string, Life>();
 
   function committed(document: Document, now: Micros): void {
-    const id = String(document['watch_id']);
+    const id = document['watch_id'] as string;
     const known = current.get(id);
     const isNew = known === undefined || known.document['created'] !== document['created'];
     const life = isNew ? begin(id, document, now) : known;
     if (!isNew) checkStep(life, known.document, document);
-    if (document['outcome'] !== undefined) life.decided ??= { at: now, outcome: String(document['outcome']) };
+    if (document['outcome'] !== undefined) life.decided ??= { at: now, outcome: document['outcome'] as string };
     checkWakeUp(life, document, now);
     life.document = document;
   }

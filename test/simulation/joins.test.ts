@@ -6,6 +6,8 @@ import { all, is, once, play, publish } from './story.ts';
 import type { World } from './world.ts';
 
 const MINUTE = 60e6;
+/** The instance that served last. */
+let turn = 0;
 const DAY_MS = 86_400_000;
 
 /** A call about a job of one step. */
@@ -38,7 +40,7 @@ describe('a join under faults', () => {
     assert.equal(world.bus.published('results').length, 3);
   });
 
-  it('rows of a day that become visible between probe and MERGE come with the lookback', async () => {
+  it('probe and MERGE seeing different days: rows that became visible in between come with the lookback', async () => {
     const world = await play({
       join: true,
       instances: 2,
@@ -105,6 +107,44 @@ describe('a join under faults', () => {
     });
     assert.equal(expired.size, 1);
     assert.equal(world.bus.published('results').length, 3);
+  });
+
+  it('a job attempt given up that commits late: its rows are published once', async () => {
+    let over = false;
+    const world = await play({
+      join: true,
+      messages: [joined('e0'), joined('e6')],
+      // The MERGE outlasts the patience of its run, and ends before the cancellation arrives.
+      prepare: ({ warehouse }) => (warehouse.endsInTime = (id) => over || !id.includes('_merge_0_')),
+      fault: (call) => {
+        over ||= call.method === 'cancel';
+        if (call.method === 'cancel') return { kind: 'happens later', ms: 150_000 };
+        return isJob('wait', 'merge_0')(call) && !over ? { kind: 'stalled', ms: 60_000 } : undefined;
+      },
+    });
+    assert.ok(world.callsMade.some(({ method }) => method === 'cancel'));
+    assert.equal(world.bus.published('results').length, 2);
+  });
+
+  it('a page of which half was published is published whole before the progress is saved', async () => {
+    for (const part of ['first', 'last'] as const) {
+      const world = await play({
+        join: true,
+        messages: [joined('e0'), joined('e6')],
+        fault: once(is('join bus.publish'), { kind: 'partly', part }),
+      });
+      assert.equal(world.bus.published('results').length, 2);
+    }
+  });
+
+  it('two runs that begin in one moment: one of them has the lease', async () => {
+    const world = await play({
+      join: true,
+      instances: 2,
+      messages: [joined('e0')],
+      director: { ticks: (e) => (e === 'join' ? 2 : 1), instance: () => (turn = 1 - turn) },
+    });
+    assert.equal(world.bus.published('results').length, 1);
   });
 
   it('a page whose publication failed is published again before the progress is saved', async () => {

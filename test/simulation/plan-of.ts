@@ -61,8 +61,8 @@ export function planOf(seed: number): Plan {
 
   /** A watch, what else is asked for under its id, and who cancels it. */
   function ofWatch(id: string): PlannedMessage[] {
-    const interval = oneOf([5, 20, 60]);
-    const timeout = oneOf([60, 300, 900]);
+    const interval = oneOf([10, 30, 90]);
+    const timeout = oneOf([60, 300, 600]);
     const moment = () => oneOf([below(4) * 5, below(timeout), timeout + below(5) - 2, timeout * 2]) * 1000;
     const from = moment();
     const watch: PlannedWatch = {

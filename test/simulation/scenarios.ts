@@ -1,4 +1,4 @@
-import { publish, type Story } from './story.ts';
+import { cancel, publish, submit, watchFor, type Story } from './story.ts';
 
 /** Small worlds whose every fault point, and every pair, is tried. Messages of one moment come in every order. */
 export interface Scenario {
@@ -7,6 +7,7 @@ export interface Scenario {
 }
 
 const LATE = 120_000;
+const BAD = { raw: '{"event_status":"started","timestamp":"2024-01-05T10:00:00Z"}', reason: 'missing_key' };
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -35,6 +36,36 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'two keys in one group and a repeat',
     story: {
       messages: [publish('z1', { key: 'a' }), publish('z1', { key: 'b' }), publish('z1', { key: 'a' })],
+      settings: { GROUP_KEYS: '20' },
+    },
+  },
+  { name: 'a watch that becomes ready', story: { messages: [watchFor('w1', { readyAt: 30_000 })] } },
+  {
+    name: 'a watch that becomes ready as it times out',
+    story: { messages: [watchFor('w1', { readyAt: 60_000, interval: 25, timeout: 60, completes: true })] },
+  },
+  {
+    name: 'a cancellation that races readiness',
+    story: { messages: [watchFor('w1', { readyAt: 15_000, interval: 15, by: 'post' }), cancel('w1', 15_000)] },
+  },
+  {
+    name: 'a watch that two ask for, and one for another under its id',
+    story: {
+      messages: [
+        watchFor('w1', { timeout: 40 }),
+        watchFor('w1', { timeout: 40, by: 'post' }),
+        watchFor('w1', { timeout: 41, by: 'post', at: 1000 }),
+      ],
+    },
+  },
+  {
+    name: 'a batch with one bad event',
+    story: { messages: [submit('call', publish('e1'), BAD, publish('z2')), publish('e3')] },
+  },
+  {
+    name: 'a task with events of two keys',
+    story: {
+      messages: [submit('task', publish('z1', { key: 'a' }), publish('e1', { key: 'b' }), publish('z2', { key: 'b' }))],
       settings: { GROUP_KEYS: '20' },
     },
   },

@@ -1,7 +1,7 @@
 import { checkRest, isDone } from './check.ts';
 import { FAIR, type Director } from './director.ts';
 import { NONE, type Call, type Fault } from './faults.ts';
-import type { Plan, PlannedEvent, PlannedMessage, PlannedWatch } from './plan.ts';
+import type { Plan, PlannedEvent, PlannedMessage, PlannedWatch, SubmittedItem } from './plan.ts';
 import { watch } from './watch.ts';
 import { World } from './world.ts';
 
@@ -82,4 +82,13 @@ export function outcomesOf(world: World): string[] {
     const { watch } = JSON.parse(text) as { watch?: { outcome: string } };
     return watch === undefined ? [] : [watch.outcome];
   });
+}
+
+export function cancel(id: string, at: number): PlannedMessage {
+  return { at, cancel: id };
+}
+
+/** One request with these events. */
+export function submit(by: 'task' | 'call', ...items: readonly SubmittedItem[]): PlannedMessage {
+  return { at: 0, by, submit: items };
 }

@@ -82,6 +82,9 @@ function followKeys(world: World): Acceptance & Pick<Watcher, 'committed'> & { a
     const old = before.get(path);
     assert.ok(Number(document['position']) >= Number(old?.['position'] ?? 0), `${path} moved back`);
     assert.ok(Number(document['token']) >= Number(old?.['token'] ?? 0), `${path} took its token back`);
+    const [from, to] = [old?.['lease_owner'] ?? null, document['lease_owner'] ?? null];
+    const isSame = from === null || to === null || from === to || document['token'] !== old?.['token'];
+    assert.ok(isSame, `two runs hold one lease of ${path}`);
   }
 
   function idsStored(key: string): Set<string> {
