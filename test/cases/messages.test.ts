@@ -57,6 +57,23 @@ describe('messages through ingest', () => {
   }
 });
 
+test('ENV-02: the same message as a CloudEvent, a push and an event of the first generation is one event', async () => {
+  const cloud = new Handlers(START);
+  const data = Buffer.from(JSON.stringify(event('e-1', 'started'))).toString('base64');
+  const push = { message: { data, messageId: 'm1', publishTime: '2024-01-05T10:00:00Z' }, subscription: 's' };
+  const context = { eventId: 'm1', timestamp: '2024-01-05T10:00:00Z' };
+  const bodies = [
+    push,
+    { type: 'google.cloud.pubsub.topic.v1.messagePublished', data: push },
+    { context, data: { data } },
+  ];
+  for (const body of bodies) assert.equal(await cloud.post(body), 204);
+  const rows = cloud.events.commits.map(({ row }) => row);
+  assert.equal(rows.length, 3);
+  for (const row of rows) assert.deepEqual(row, rows[0]);
+  assert.equal(stateOf(cloud).fold.count, 1);
+});
+
 describe('messages made by a recipe', () => {
   test('DEC-19: 21 levels of nesting are one row with the text, and no map in the state', async () => {
     const cloud = new Handlers(START);
