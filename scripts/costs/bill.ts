@@ -75,9 +75,12 @@ export function billOfJoin({ events, size }: Usage, minutes: number, lookback = 
   };
 }
 
-/** What is there without any event: two jobs of Cloud Scheduler, and a sweep every minute with its 16 searches. */
+/** Reads of a sweep that finds nothing: a search of each of 16 shards of keys and of watches, and a count of both. */
+const SWEEP_READS = 34;
+
+/** What is there without any event: two jobs of Cloud Scheduler, and a sweep every minute. */
 export function billAtRest(edition: Edition): Bill {
-  const reads = MINUTES * 16;
+  const reads = MINUTES * SWEEP_READS;
   return {
     'Cloud Scheduler': dollars('schedulerJobs', 2),
     'Sweep, Firestore': edition === 'standard' ? dollars('standardReads', reads) : dollars('enterpriseReads', reads),
