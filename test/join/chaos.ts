@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -27,8 +28,10 @@ import { AIRLINES, expected, PLANE_FIELDS, planeRows, PLANES, type Flight, type 
 
 const ROOT = path.resolve(import.meta.dirname, '../../examples');
 const FLIGHTS = path.resolve(import.meta.dirname, '../../local/sample/flights.ndjson.gz');
-/** The replay lasts about so long, so that there is something to disturb. */
+/** The replay lasts about so long, so that there is something to disturb; */
 const SECONDS = 8;
+/** trouble goes on until most results are there, but not for ever. */
+const MORE_SECONDS = 20;
 
 interface Result {
   readonly id: string;
@@ -114,13 +117,17 @@ async function main(): Promise<number> {
       .insert(AIRLINES.map(({ join_key, name }) => ({ join_key, target_attribute: name, updated_at: null })));
     // A join begins at the moment of its first run.
     while ((await position(cloud)) === null) {
-      signal.throwIfAborted();
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await sleep(100, undefined, { signal });
     }
     const { lines, repeats } = prepare(recorded, { now: now(), asRecorded: false, shuffle: seed, repeat: 0.02, days: null }); // prettier-ignore
     const began = Date.now();
-    chaos.start(Object.values(cloud.functions));
+    // Every other victim is the join.
+    const { join, ...others } = cloud.functions;
+    chaos.start(Object.values(others).flatMap((one) => [one, join]));
     await publish(pubsub, lines, { rate: lines.length / SECONDS, signal, onProgress: () => undefined });
+    const most = recorded.length * cloud.joins.length * 0.9;
+    const deadline = Date.now() + MORE_SECONDS * 1000;
+    while (receiver.results.length < most && Date.now() < deadline) await sleep(100, undefined, { signal });
     await chaos.stop();
     const look = async () => ({
       backlog: cloud.backlog(),
