@@ -105,6 +105,18 @@ const PLANTS: Readonly<Record<string, Plant>> = {
     to: '  role         = "roles/pubsub.viewer"',
     found: /both grants/,
   },
+  'dead letters that nobody keeps': {
+    file: 'topics.tf',
+    from: /(resource "google_pubsub_subscription" "dead_letters"[\s\S]*?)\["dead-letters"\]/,
+    to: '$1["summaries"]',
+    found: /no subscription into its table/,
+  },
+  'queue in another region': {
+    file: 'queues.tf',
+    from: 'location = var.region',
+    to: 'location = "us-central1"',
+    found: /everything is in the region: google_cloud_tasks_queue/,
+  },
   'subscription that expires': {
     file: 'topics.tf',
     from: 'ttl = "" # never, however long nobody publishes',

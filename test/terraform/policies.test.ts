@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { SETTINGS, type Setting } from '../../functions/settings.ts';
-import { check, POLICIES } from './policies.ts';
+import { OPTIONAL } from './permissions.ts';
+import { check, namesOf, POLICIES } from './policies.ts';
 import { withoutTerraform, Workspace, type Plan } from './terraform.ts';
 
 /** What must hold of any plan, and of the two that differ most. */
@@ -40,6 +41,17 @@ describe('policies', { skip: withoutTerraform }, () => {
       for (const policy of Object.keys(POLICIES)) assert.deepEqual(check(policy, plan), [], policy);
     });
   }
+
+  test('deployments with another prefix share no name', async () => {
+    const all = { event_schema: { definition: '{}' }, ...OPTIONAL.variables };
+    const plain = namesOf(await workspace.plan(all));
+    const prefixed = namesOf(await workspace.plan({ ...all, prefix: 'staging' }));
+    assert.ok(plain.length > 50 && plain.length === prefixed.length);
+    assert.deepEqual(
+      plain.filter((name) => prefixed.includes(name)),
+      [],
+    );
+  });
 
   test('protection can be turned off, for those who mean it', async () => {
     const plan = await workspace.plan({ deletion_protection: false });

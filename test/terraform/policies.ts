@@ -1,5 +1,5 @@
 import { SECRET_PREFIX } from '../../functions/gcp/probe-http.ts';
-import type { Plan, Resource } from './terraform.ts';
+import { REGION, type Plan, type Resource } from './terraform.ts';
 
 /** Rules over a plan. Each returns what breaks it, a line each. */
 
@@ -61,6 +61,23 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
       ...failing(pushes(plan), (s) => acknowledges.includes(s.after['name'])),
     ];
   },
+
+  'dead letters go into a table': (plan) => {
+    const into = plan
+      .of('google_pubsub_subscription', 'dead_letters')
+      .filter(
+        (s) =>
+          String(s.after['topic']).endsWith('dead-letters') &&
+          String(block(s, 'bigquery_config')['table']).endsWith('.dead_letters'),
+      );
+    return into.length === 1 ? [] : ['the dead-letter topic has no subscription into its table'];
+  },
+
+  'everything is in the region': (plan) =>
+    failing(plan.resources, ({ after }) => {
+      const places = ['location', 'location_id', 'region'].map((name) => after[name]);
+      return places.every((place) => typeof place !== 'string' || place === REGION);
+    }),
 
   'every subscription keeps messages for a week and never expires': (plan) =>
     failing(plan.of('google_pubsub_subscription'), (s) => {
@@ -160,6 +177,31 @@ export const POLICIES: Readonly<Record<string, Policy>> = {
       return r.after['severity'] !== null && page.endsWith(`/${r.key}.md`);
     }),
 };
+
+/** Attributes by which a project tells resources of a kind apart; others are inside one of these, or are grants. */
+const NAMES: Readonly<Record<string, string>> = {
+  google_artifact_registry_repository: 'repository_id',
+  google_bigquery_dataset: 'dataset_id',
+  google_cloud_scheduler_job: 'name',
+  google_cloud_tasks_queue: 'name',
+  google_cloudfunctions2_function: 'name',
+  google_firestore_database: 'name',
+  google_logging_metric: 'name',
+  google_monitoring_alert_policy: 'display_name',
+  google_project_iam_custom_role: 'role_id',
+  google_pubsub_schema: 'name',
+  google_pubsub_subscription: 'name',
+  google_pubsub_topic: 'name',
+  google_service_account: 'account_id',
+  google_storage_bucket: 'name',
+};
+
+/** Names of a deployment in its project, as `kind name`. */
+export function namesOf(plan: Plan): readonly string[] {
+  return Object.entries(NAMES).flatMap(([type, attribute]) =>
+    plan.of(type).map(({ after }) => `${type} ${String(after[attribute])}`),
+  );
+}
 
 /** What breaks a policy in this plan. */
 export function check(policy: string, plan: Plan): readonly string[] {

@@ -13,6 +13,9 @@ import { serveProvider } from './provider/server.ts';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const PROVIDERS = ['hashicorp/google', 'hashicorp/archive'] as const;
 
+/** Region of the plans. */
+export const REGION = 'europe-west1';
+
 export const TERRAFORM = process.env['TERRAFORM'] ?? 'terraform';
 const found = spawnSync(TERRAFORM, ['version'], { stdio: 'ignore' }).status === 0;
 
@@ -133,7 +136,7 @@ export class Workspace {
   variables(variables: Readonly<Record<string, unknown>> = {}): void {
     writeFileSync(
       path.join(this.module, 'test.auto.tfvars.json'),
-      JSON.stringify({ project_id: 'demo-project', region: 'europe-west1', ...variables }),
+      JSON.stringify({ project_id: 'demo-project', region: REGION, ...variables }),
     );
   }
 
