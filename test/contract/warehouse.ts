@@ -11,10 +11,11 @@ const DAY = 86_400e6;
 /** Starts a job and waits for its end. */
 async function run({ warehouse }: World, one: QueryJob): Promise<JobState> {
   await warehouse.start(one);
-  for (;;) {
+  for (let waits = 0; waits < 60; waits++) {
     const state = await warehouse.wait(one.jobId, 1000);
     if (state.state !== 'running') return state;
   }
+  throw new Error(`job ${one.jobId} does not end`);
 }
 
 /** All rows of a result, page by page. */
