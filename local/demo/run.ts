@@ -85,7 +85,7 @@ export async function replay(run: Run): Promise<Replayed> {
       signal,
       now: nowMicros,
       look: async () => ({
-        backlog: cloud.backlog(),
+        backlog: waitedFor(cloud.backlog()),
         dueKeys: await dueKeys(firestore, nowMicros()),
         joinPosition: await joinPosition(firestore, JOIN),
       }),
@@ -97,6 +97,12 @@ export async function replay(run: Run): Promise<Replayed> {
   } finally {
     await receiver.close();
   }
+}
+
+/** Results of other joins wait for whoever wants them. */
+function waitedFor(backlog: Readonly<Record<string, number>>): Record<string, number> {
+  const ours = ([name]: [string, number]): boolean => name === RESULTS_SUBSCRIPTION || !name.endsWith('-local');
+  return Object.fromEntries(Object.entries(backlog).filter(ours));
 }
 
 /** The lines that no earlier run has published. */
@@ -133,7 +139,7 @@ function announce(
 async function mostlyThrough({ cloud, console, signal }: Run): Promise<void> {
   const deadline = Date.now() + CHAOS_AFTER_MS;
   for (;;) {
-    const waiting = Object.values(cloud.backlog()).reduce((sum, messages) => sum + messages, 0);
+    const waiting = Object.values(waitedFor(cloud.backlog())).reduce((sum, messages) => sum + messages, 0);
     if (waiting === 0 || Date.now() > deadline) return;
     console.status(`Chaos      ${counted(waiting, 'message')} on their way`);
     await sleep(250, undefined, { signal });

@@ -106,8 +106,11 @@ export async function run({ options, inputs, before, console }: Session): Promis
   }
 }
 
+/** Usual lines of the functions and of their framework. */
+const NO_TROUBLE = /"severity":"(DEBUG|INFO)"|^(Serving function|Function: |Signature type: |URL: )/;
+
 function showTroubles(console: Console, name: string, lines: readonly string[]): void {
-  const troubles = lines.filter((line) => !/"severity":"(DEBUG|INFO)"/.test(line)).slice(-5);
+  const troubles = lines.filter((line) => !NO_TROUBLE.test(line)).slice(-5);
   if (troubles.length === 0) return;
   console.line(`Last troubles of ${name}:`);
   for (const line of troubles) console.line(`  ${line.slice(0, 600)}`);
