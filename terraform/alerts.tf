@@ -83,7 +83,7 @@ locals {
           kind   = "threshold"
           title  = "more wake-ups than the sweep can handle"
           filter = local.filter["sweep_unfinished"]
-          align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", period = "300s", duration = "900s", above = 0
+          align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "900s", above = 0
         },
       ]
     }
@@ -101,7 +101,7 @@ locals {
           kind   = "threshold"
           title  = "more wake-ups than the sweep can handle"
           filter = local.filter["sweep_unfinished_watches"]
-          align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", period = "300s", duration = "900s", above = 0
+          align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", period = "300s", duration = "900s", above = 0
         },
         {
           kind   = "threshold"

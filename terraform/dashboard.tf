@@ -13,13 +13,11 @@ locals {
     },
     {
       title  = "Keys that wait for a summary"
-      filter = local.filter["open_keys"]
-      align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
+      promql = ["sum(increase(${format(local.promql["open_keys"], "_sum")}[5m])) / sum(increase(${format(local.promql["open_keys"], "_count")}[5m]))"]
     },
     {
       title  = "Watches without an outcome"
-      filter = local.filter["open_watches"]
-      align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
+      promql = ["sum(increase(${format(local.promql["open_watches"], "_sum")}[5m])) / sum(increase(${format(local.promql["open_watches"], "_count")}[5m]))"]
     },
     {
       title  = "Publish requests (a second)"
@@ -75,9 +73,8 @@ locals {
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
     },
     {
-      title  = "Keys woken by a sweep"
-      filter = local.filter["sweep_woken"]
-      align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
+      title  = "Keys woken by a sweep (a minute)"
+      promql = ["sum(increase(${format(local.promql["sweep_woken"], "_sum")}[1m]))"]
     },
     {
       title  = "Watches that ended, by outcome"
@@ -96,9 +93,8 @@ locals {
       align  = "ALIGN_DELTA", reduce = "REDUCE_SUM", group = []
     },
     {
-      title  = "Watches woken by a sweep"
-      filter = local.filter["sweep_woken_watches"]
-      align  = "ALIGN_PERCENTILE_50", reduce = "REDUCE_MAX", group = []
+      title  = "Watches woken by a sweep (a minute)"
+      promql = ["sum(increase(${format(local.promql["sweep_woken_watches"], "_sum")}[1m]))"]
     },
     {
       title  = "Keys and watches without progress"

@@ -1,7 +1,8 @@
 # Metrics from the functions' own log lines. A line's `event` says what happened; its numbers become distributions.
 
 locals {
-  # `severity` tells the good from the bad where one event has both; `label` splits by a field of the line.
+  # `severity` tells the good from the bad where one event has both; `label` splits by a field of the line; `positive`
+  # counts only lines with such a number. (Of a distribution of zeros nobody knows the median: its buckets begin at 1.)
   metrics = {
     dead_letters = {
       about = "Events that became dead letters, by reason"
@@ -96,16 +97,16 @@ locals {
       event = "sweep.stuck", severity = null, value = null, unit = "1", label = "collection"
     }
     sweep_unfinished = {
-      about = "Shards with overdue keys left when a sweep's time was over"
-      event = "sweep.done", severity = null, value = "sequences.unfinished", unit = "1", label = null
+      about = "Sweeps whose time was over before all overdue keys were woken"
+      event = "sweep.done", severity = null, value = null, unit = "1", label = null, positive = "sequences.unfinished"
     }
     sweep_woken = {
       about = "Keys woken by a sweep"
       event = "sweep.done", severity = null, value = "sequences.woken", unit = "1", label = null
     }
     sweep_unfinished_watches = {
-      about = "Shards with overdue watches left when a sweep's time was over"
-      event = "sweep.done", severity = null, value = "watches.unfinished", unit = "1", label = null
+      about = "Sweeps whose time was over before all overdue watches were woken"
+      event = "sweep.done", severity = null, value = null, unit = "1", label = null, positive = "watches.unfinished"
     }
     sweep_woken_watches = {
       about = "Watches woken by a sweep, whose task was lost or late"
@@ -124,6 +125,7 @@ resource "google_logging_metric" "metric" {
     "resource.labels.service_name=~\"^${local.name}-[a-z]+$\"",
     "jsonPayload.event=\"${each.value.event}\"",
     each.value.severity == null ? "" : "severity=${each.value.severity}",
+    try("jsonPayload.${each.value.positive}>0", ""),
   ]))
   value_extractor  = each.value.value == null ? null : "EXTRACT(jsonPayload.${each.value.value})"
   label_extractors = each.value.label == null ? {} : { (each.value.label) = "EXTRACT(jsonPayload.${each.value.label})" }

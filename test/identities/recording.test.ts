@@ -24,9 +24,12 @@ interface Metric {
 function extracted(): readonly Metric[] {
   const text = readFileSync(path.resolve(import.meta.dirname, '../../terraform/metrics.tf'), 'utf8');
   const metrics = [
-    ...text.matchAll(/event = "([\w.]+)", .*?value = (?:"([\w.]+)"|null), .*?label = (?:"(\w+)"|null)/g),
+    ...text.matchAll(
+      /event = "([\w.]+)", .*?value = (?:"([\w.]+)"|null), .*?label = (?:"(\w+)"|null)(?:, positive = "([\w.]+)")?/g,
+    ),
   ];
-  return metrics.flatMap(([, event, value, label]) => [
+  return metrics.flatMap(([, event, value, label, positive]) => [
+    ...(positive === undefined ? [] : [{ event: event!, field: positive, type: 'number' as const }]),
     ...(value === undefined ? [] : [{ event: event!, field: value, type: 'number' as const }]),
     ...(label === undefined ? [] : [{ event: event!, field: label, type: 'string' as const }]),
   ]);

@@ -22,8 +22,8 @@ export function metricProblems(plan: Plan): readonly string[] {
     const event = /jsonPayload\.event="([^"]+)"/.exec(String(after['filter']))?.[1] ?? '';
     const source = lines.get(event);
     if (source === undefined) return [`${address}: nothing logs ${event}`];
-    const extractors = JSON.stringify([after['value_extractor'], after['label_extractors']]);
-    const fields = [...extractors.matchAll(/EXTRACT\(jsonPayload\.([\w.]+)\)/g)].map(([, field]) => field!);
+    const text = JSON.stringify([after['value_extractor'], after['label_extractors'], after['filter']]);
+    const fields = [...text.matchAll(/jsonPayload\.([\w.]+)[)>]/g)].map(([, field]) => field!);
     const everything = [...sources().values()].join('\n');
     return fields
       .map((field) => field.split('.').at(-1)!)
@@ -90,7 +90,9 @@ export function lookProblems(plan: Plan): readonly string[] {
     ...metrics
       .filter(({ type, promql }) => !looks.some(({ filter }) => filter.includes(type)) && !queried.includes(promql))
       .map(({ key }) => `nobody looks at ${key}`),
-    ...queried.filter((one) => !metrics.some(({ promql }) => promql === one)).map((one) => `${one} is no metric`),
+    ...queried
+      .filter((one) => !metrics.some(({ promql }) => promql === one || promql === one.replace(/_count$/, '_sum')))
+      .map((one) => `${one} is no metric`),
     ...metrics.flatMap(({ key, type, isDistribution }) =>
       looks
         .filter(

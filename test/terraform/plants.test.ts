@@ -269,9 +269,9 @@ const PLANTS: Readonly<Record<string, Plant>> = {
   },
   'distribution summed up as if it were a number': {
     file: 'dashboard.tf',
-    from: /(local\.filter\["open_keys"\]\s+align {2}= )"ALIGN_PERCENTILE_50"/,
+    from: /(local\.filter\["join_lag"\]\s+align {2}= )"ALIGN_PERCENTILE_50"/,
     to: '$1"ALIGN_DELTA"',
-    found: /open_keys is aligned as ALIGN_DELTA/,
+    found: /join_lag is aligned as ALIGN_DELTA/,
   },
   'query of a metric that is not there': {
     file: 'metrics.tf',
