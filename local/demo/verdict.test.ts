@@ -73,5 +73,7 @@ test('every wrong row is found', () => {
 
 test("rows of other joins are nobody's business here, and with a join of one's own nothing is claimed about its rows", () => {
   assert.deepEqual(failures({ joined: [...right.joined, { ...base, join_name: 'mine', message: '{}' }] }), []);
+  const other = { messageId: '8', attributes: { result_id: 's', join: 'mine' }, message: {} };
+  assert.deepEqual(failures({}, { results: [result, other] }), []);
   assert.deepEqual(failures({ joined: [] }, { knownJoin: false, results: [] }), []);
 });

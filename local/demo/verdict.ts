@@ -47,7 +47,7 @@ export function judge(expected: Expected, { output, counts, results, lost, known
   const summaries = new Map([...expected.summaries].filter(([key]) => !ignored.has(key)));
   const stored = expected.published + expected.written - expected.deadLetters.length;
   const targetOf = (id: string): Row => messageOf(events.get(id)!, expected.targets.get(id));
-  const received = latestById(results);
+  const received = latestById(results.filter(({ attributes }) => (attributes['join'] ?? JOIN) === JOIN));
   const keep = (row: Row): boolean => !ignored.has(String(row['unique_key']));
   const ledger = rows('joined').filter((row) => row['join_name'] === JOIN);
   const joining = (name: string, found: readonly Row[], normal: (row: Row) => Row): Check =>
