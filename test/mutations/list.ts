@@ -1,11 +1,21 @@
 import type { Mutation } from './mutation.ts';
+import { WATCH_MUTATIONS } from './watches.ts';
 
 const CORE = 'functions/core/sequence';
 const KEYS = 'test/simulation/keys.test.ts';
 const JOINS = 'test/simulation/joins.test.ts';
 
 /** Guarantees, as docs/guarantees.md calls them. */
-export const GUARANTEES = ['accepted', 'once', 'summaries', 'wake-ups', 'joined', 'dead letters'] as const;
+export const GUARANTEES = [
+  'accepted',
+  'once',
+  'summaries',
+  'wake-ups',
+  'joined',
+  'watched',
+  'submitted',
+  'dead letters',
+] as const;
 export type Guarantee = (typeof GUARANTEES)[number];
 
 /** Every guard that the guarantees lean on, and the test that fails without it. */
@@ -71,10 +81,10 @@ export const MUTATIONS: readonly Mutation[] = [
     proof: { file: KEYS, test: 'a late lone event of a finished key waits to settle and becomes one correction' } },
   { name: 'missing numbers have their grace', guarantee: 'summaries', file: `${CORE}/due.ts`,
     search: '(state.codaSince ?? lastSeen) + rules.grace', replace: '0',
-    proof: { file: KEYS, test: 'progress that fills the last gap after the completion finishes the key before its grace is over' } },
+    proof: { file: KEYS, test: 'progress that fills the last gap after the coda finishes the key before its grace is over' } },
   { name: 'every recorded event leaves a wake-up', guarantee: 'wake-ups', file: `${CORE}/record.ts`,
     search: 'wakeAt: earlierWake(next, now, rules) }', replace: 'wakeAt: state.wakeAt }',
-    proof: { file: KEYS, test: 'expired, then an event that is no completion: corrected after silence and settling' } },
+    proof: { file: KEYS, test: 'expired confirmed, then an event that is no coda: corrected after silence and settling' } },
   { name: 'every claim leaves a wake-up', guarantee: 'wake-ups', file: `${CORE}/claim.ts`,
     search: 'uncoveredSince: null, wakeAt: until }', replace: 'uncoveredSince: null, wakeAt: null }',
     proof: { file: KEYS, test: 'a claim whose owner died is taken over unchanged' } },
@@ -100,6 +110,28 @@ export const MUTATIONS: readonly Mutation[] = [
     search: '[runId, step, attempt]', replace: '[runId, step, attempt, process.hrtime.bigint().toString()]',
     proof: { file: JOINS, test: 'whoever resumes a run finds its MERGE instead of starting another' } },
   { name: 'publication confirmed before the progress', guarantee: 'joined', file: 'functions/join/publish.ts',
-    search: 'if (failure !== null)', replace: 'if (failure !== null && failure instanceof RangeError)',
+    search: 'if (failed.length === 0) break;', replace: 'if (failed.length >= 0) break;',
     proof: { file: JOINS, test: 'a page whose publication failed is published again before the progress is saved' } },
+  { name: 'the window is saved before the query', guarantee: 'joined', file: 'functions/join/run.ts',
+    search: 'await held.save((c) => begin(c, run));', replace: 'held.cursor = begin(held.cursor, run)!;',
+    proof: { file: JOINS, test: 'whoever resumes a run finds its MERGE instead of starting another' } },
+  { name: 'the cursor is compared and set in one transaction', guarantee: 'joined', file: 'functions/join/cursor-document.ts',
+    search: 'const [document] = await tx.get([this.#path]);', replace: 'const document = await this.#store.get(this.#path);',
+    proof: { file: JOINS, test: 'two runs that begin in one moment: one of them has the lease' } },
+  { name: 'a key expires by silence', guarantee: 'wake-ups', file: `${CORE}/due.ts`,
+    search: 'Math.min(lastSeen + rules.silence, (state.expiredAt', replace: 'Math.min(Infinity, (state.expiredAt',
+    proof: { file: KEYS, test: 'a key is expired by silence, and by age however often it speaks' } },
+  { name: 'a key expires by age', guarantee: 'wake-ups', file: `${CORE}/due.ts`,
+    search: '(state.expiredAt ?? state.generation) + rules.age)', replace: 'Infinity)',
+    proof: { file: KEYS, test: 'a key is expired by silence, and by age however often it speaks' } },
+  { name: 'what keeps failing is woken ever more rarely', guarantee: 'wake-ups', file: `${CORE}/due.ts`,
+    search: 'return Math.min(MINUTE * 2 ** Math.min(attempts, 10), HOUR);', replace: 'return attempts < 0 ? HOUR : MINUTE;',
+    proof: { file: KEYS, test: 'the oldest thousand keys failing for ever while new ones come due: the new ones are swept, the old ones ever more rarely' } },
+  { name: 'row errors of an append are read', guarantee: 'accepted', file: 'functions/gcp/storage-write.ts',
+    search: 'const refused = refusedRows(response);', replace: 'const refused = new Map<number, string>();',
+    proof: { file: 'functions/gcp/storage-write.test.ts', test: 'refused rows are named, and the others are stored by a second request' } },
+  { name: 'the last delivery attempt is a dead letter', guarantee: 'dead letters', file: 'functions/ingest/pipeline.ts',
+    search: 'delivery.deliveryAttempt === null || delivery.deliveryAttempt < config.maxAttempts', replace: 'delivery.deliveryAttempt !== undefined',
+    proof: { file: KEYS, test: 'delivery attempts exhausted: the last attempt dead-letters the event with the cause' } },
+  ...WATCH_MUTATIONS,
 ];

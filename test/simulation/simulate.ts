@@ -9,7 +9,7 @@ import { shrink } from './shrink.ts';
 /**
  * `--seeds N [--from S]` runs seeds, `--seed N` replays one and tells what happened; a failing one is cut down to the
  * smallest schedule that fails, and kept in the corpus under the name that `--keep NAME` gives it. `--exhaustive` tries
- * every fault point and every pair of the small scenarios.
+ * every fault point and every pair of the small scenarios, or of the one that `--scenario TEXT` names.
  */
 const { values } = parseArgs({
   options: {
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     keep: { type: 'string' },
     trace: { type: 'boolean' },
     exhaustive: { type: 'boolean' },
+    scenario: { type: 'string' },
   },
 });
 
@@ -57,10 +58,12 @@ async function many(count: number, from: number): Promise<void> {
 }
 
 async function exhaustive(): Promise<void> {
-  for (const scenario of SCENARIOS) {
+  for (const scenario of SCENARIOS.filter(({ name }) => name.includes(values.scenario ?? ''))) {
+    const started = Date.now();
     const singles = await everySingle(scenario);
     const pairs = await everyPair(scenario, true);
-    console.log(`${scenario.name}: ${singles} single faults and ${pairs} pairs hold`);
+    const seconds = ((Date.now() - started) / 1000).toFixed(1);
+    console.log(`${scenario.name}: ${singles} single faults and ${pairs} pairs hold, ${seconds} s`);
   }
 }
 
