@@ -118,8 +118,7 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
             location,
             timeoutMs: 9000,
             labels: { codaflow_step: 'clock' },
-            // It reads no table.
-            maximumBytesBilled: '0',
+            maximumBytesBilled: String(config.maxBytesBilled),
           },
         });
         const text = answer.rows?.[0]?.f[0]?.v;
