@@ -9,7 +9,7 @@ const outdir = path.join(root, 'dist');
 await rm(outdir, { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: ['functions/index.ts'],
+  entryPoints: { index: 'functions/index.ts', 'compile-cache': 'scripts/compile-cache.ts' },
   outdir,
   bundle: true,
   // Each entry point is a chunk of its own, so that an instance loads only what it uses.

@@ -1,45 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CloudProcess } from './cloud-process.ts';
+import { wrap, type EventSource } from './events.ts';
 import { load } from './load.ts';
 import { ROOT, Subject } from './subject.ts';
 
 export const ENTRY_POINTS = ['ingest', 'submit', 'finish', 'join', 'poll', 'sweep'] as const;
+export type EntryPoint = (typeof ENTRY_POINTS)[number];
 
-/** Milliseconds from the start of the process to its first answer, the median of some starts; null when it is not there. */
-export async function coldStart(
+/** From the start of the process to its first answer, medians of some starts. */
+export interface ColdStart {
+  readonly ms: number;
+  /** Milliseconds of CPU of the process, all threads. It moves less than `ms` when the machine is busy. */
+  readonly cpuMs: number;
+}
+
+export interface ColdStarts {
+  readonly bare: ColdStart;
+  readonly entryPoints: Readonly<Record<EntryPoint, ColdStart>>;
+}
+
+/** The functions as they are deployed: the bundle, and what its build compiled ahead. */
+class Deployed {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'codaflow-bench-'));
+
+  constructor() {
+    for (const name of ['dist', 'node_modules', 'joins'])
+      symlinkSync(path.join(ROOT, name), path.join(this.folder, name));
+    writeFileSync(path.join(this.folder, 'package.json'), readFileSync(path.join(ROOT, 'package.json')));
+    const built = spawnSync(process.execPath, ['dist/compile-cache.js'], { cwd: this.folder, encoding: 'utf8' });
+    if (built.status !== 0 || built.stderr.includes('without compiled code'))
+      throw new Error(`compile-cache: ${built.stderr}`);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function once(
   cloud: CloudProcess,
   target: string,
   source: string,
-  starts: number,
-): Promise<number | null> {
-  const times: number[] = [];
-  for (let n = 0; n < starts; n++) {
-    const begin = performance.now();
-    let subject: Subject;
-    try {
-      subject = await Subject.start({ target, source, env: cloud.env });
-    } catch {
-      return null;
-    }
-    // Any answer will do: what is measured is the way to it.
-    await load({ url: subject.url, inFlight: 1, count: 1, body: () => '{}' });
-    times.push(performance.now() - begin);
+  cwd: string,
+  body: string,
+): Promise<ColdStart> {
+  const begin = performance.now();
+  const subject = await Subject.start({ target, source, cwd, env: cloud.env });
+  try {
+    await load({ url: subject.url, inFlight: 1, count: 1, body: () => body });
+    const ms = performance.now() - begin;
+    return { ms, cpuMs: (await subject.usage()).cpuMicros / 1000 };
+  } finally {
     await subject.stop('SIGKILL');
   }
-  times.sort((a, b) => a - b);
-  return times[Math.floor(times.length / 2)]!;
 }
 
-/** The bare framework beside each entry point of the bundle. */
-export async function coldStarts(
-  cloud: CloudProcess,
-  starts: number,
-): Promise<{ bare: number; entryPoints: Record<string, number> }> {
-  const bare = await coldStart(cloud, 'ceiling', path.join(ROOT, 'test/bench/subjects/ceiling.ts'), starts);
-  const entryPoints: Record<string, number> = {};
-  for (const name of ENTRY_POINTS) {
-    const ms = await coldStart(cloud, name, ROOT, starts);
-    if (ms !== null) entryPoints[name] = ms;
+/** A first request as each gets it; what `ingest` answers, BigQuery and Firestore have answered before. */
+function firstRequest(name: EntryPoint, source: EventSource, n: number): string {
+  const push = source.push(n, 'cold');
+  const { message } = JSON.parse(push) as { message: { data: string } };
+  const data = Buffer.from(message.data, 'base64');
+  if (name === 'ingest') return push;
+  if (name === 'submit') return data.toString();
+  const { unique_key: key } = JSON.parse(data.toString()) as { unique_key: string };
+  if (name === 'finish') return wrap(Buffer.from(JSON.stringify({ unique_key: key })), `cold-${n}`);
+  return '{}';
+}
+
+function median(all: readonly ColdStart[]): ColdStart {
+  const middle = (values: readonly number[]): number =>
+    [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+  return { ms: middle(all.map(({ ms }) => ms)), cpuMs: middle(all.map(({ cpuMs }) => cpuMs)) };
+}
+
+/** The bare framework beside each entry point, turn by turn, so that a busy moment meets all. */
+export async function coldStarts(cloud: CloudProcess, source: EventSource, starts: number): Promise<ColdStarts> {
+  const deployed = new Deployed();
+  try {
+    const ceiling = path.join(ROOT, 'test/bench/subjects/ceiling.ts');
+    const bare: ColdStart[] = [];
+    const own = new Map(ENTRY_POINTS.map((name) => [name, [] as ColdStart[]]));
+    for (let n = 0; n < starts; n++) {
+      bare.push(await once(cloud, 'ceiling', ceiling, deployed.folder, '{}'));
+      for (const [name, all] of own) {
+        all.push(await once(cloud, name, deployed.folder, deployed.folder, firstRequest(name, source, n)));
+      }
+    }
+    const entryPoints = Object.fromEntries([...own].map(([name, all]) => [name, median(all)]));
+    return { bare: median(bare), entryPoints: entryPoints as Record<EntryPoint, ColdStart> };
+  } finally {
+    deployed.remove();
   }
-  return { bare: bare!, entryPoints };
 }

@@ -1,3 +1,4 @@
+import type { ColdStarts } from './cold-start.ts';
 import type { Run } from './measure.ts';
 import type { Target } from './targets.ts';
 
@@ -57,5 +58,16 @@ export function targetsTable(targets: readonly Target[]): string {
   return table([
     ['Target', 'value', 'limit', 'met'],
     ...targets.map(({ name, value, limit, met }) => [name, String(value), String(limit), met ? 'yes' : 'NO']),
+  ]);
+}
+
+export function startsTable({ bare, entryPoints }: ColdStarts): string {
+  return table([
+    ['Cold start', 'ms', 'CPU ms'],
+    ...Object.entries({ 'bare framework': bare, ...entryPoints }).map(([name, { ms, cpuMs }]) => [
+      name,
+      digits(ms, 0),
+      digits(cpuMs, 0),
+    ]),
   ]);
 }

@@ -24,10 +24,12 @@ export interface SubjectOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Further flags of Node. */
   readonly flags?: readonly string[];
+  /** Working directory; the project's folder by default. */
+  readonly cwd?: string;
 }
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
-const FRAMEWORK = path.join(
+export const FRAMEWORK = path.join(
   path.dirname(createRequire(import.meta.url).resolve('@google-cloud/functions-framework')),
   'main.js',
 );
@@ -55,12 +57,12 @@ export class Subject {
     }
   }
 
-  static async start({ target, source, env, flags = [] }: SubjectOptions): Promise<Subject> {
+  static async start({ target, source, env, flags = [], cwd = ROOT }: SubjectOptions): Promise<Subject> {
     const port = await freePort();
     const child = spawn(
       process.execPath,
       [...flags, HEAP, '--import', PROBE, FRAMEWORK, `--target=${target}`, `--source=${source}`, `--port=${port}`],
-      { cwd: ROOT, env: { ...machine(), ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+      { cwd, env: { ...machine(), ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
     );
     const subject = new Subject(child, port);
     const end = Date.now() + START_MS;

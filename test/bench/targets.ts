@@ -1,4 +1,11 @@
+import { billOfEvents, total, type Edition } from '../../scripts/costs/bill.ts';
+import type { Backpressure } from './backpressure.ts';
+import type { ColdStarts } from './cold-start.ts';
+import type { Joined } from './joined.ts';
+import type { LongKey } from './long-key.ts';
 import type { Run } from './measure.ts';
+import type { Million } from './million.ts';
+import type { Readable } from './readable.ts';
 
 export interface Target {
   readonly name: string;
@@ -20,7 +27,16 @@ export interface Results {
   readonly hot: Run;
   /** Few keys in bursts, at 80 in flight. */
   readonly bursts: Run;
-  readonly coldStart: { readonly bare: number; readonly entryPoints: Readonly<Record<string, number>> };
+}
+
+/** What takes longer, by name. */
+export interface Long {
+  readonly 'long-key': LongKey;
+  readonly joined: Joined;
+  readonly backpressure: Backpressure;
+  readonly readable: Readable;
+  readonly starts: ColdStarts;
+  readonly million: Million;
 }
 
 function atMost(name: string, value: number, limit: number): Target {
@@ -41,7 +57,7 @@ const failed = (run: Run): number => Object.values(run.failures).reduce((total, 
 
 /** What was promised, against what was measured: ratios within one run of the benchmark. */
 export function judge(results: Results): Target[] {
-  const { ceiling, naive, naiveAlone, peer, codaflow, hot, bursts, coldStart } = results;
+  const { ceiling, naive, naiveAlone, peer, codaflow, hot, bursts } = results;
   const at = (inFlight: number): Run => codaflow.get(inFlight)!;
   const of = (inFlight: number, text: string) => `${text}, ${inFlight} in flight`;
   return [
@@ -65,8 +81,66 @@ export function judge(results: Results): Target[] {
       0,
     ),
     atMost('bytes of heap kept per event', Math.max(0, at(80).heapGrowth / at(80).events), 16),
-    ...Object.entries(coldStart.entryPoints).map(([name, ms]) =>
-      atMost(`cold start of ${name}, times the bare framework`, ms / coldStart.bare, 2),
-    ),
+    ...(['standard', 'enterprise'] as const).map(dollars),
   ];
+}
+
+const LIMITS = { standard: 2.4, enterprise: 1.3 };
+const MILLION = { events: 1e6, size: 1024, perKey: 5, arrival: 'apart', inFlight: 80, latency: 100 } as const;
+
+/** Computed, see docs/costs.md. */
+function dollars(edition: Edition): Target {
+  const name = `dollars for a million events of 1 KB, five of a key, Firestore ${edition}`;
+  return atMost(name, total(billOfEvents(MILLION, edition)), LIMITS[edition]);
+}
+
+/** The targets of the runs that were made. */
+export function judgeLong(long: Partial<Long>): Target[] {
+  const { starts, joined, backpressure, readable, million, 'long-key': key } = long;
+  const targets: Target[] = [];
+  if (starts !== undefined) {
+    for (const [name, { cpuMs }] of Object.entries(starts.entryPoints)) {
+      targets.push(atMost(`cold start of ${name}, CPU, times the bare framework`, cpuMs / starts.bare.cpuMs, 2));
+    }
+  }
+  if (key !== undefined) {
+    const of = `a key of ${key.events} events`;
+    targets.push(
+      atMost(`${of}: failures`, key.failures, 0),
+      atMost(`${of}: events that its summary lacks`, Math.abs(key.events + 1 - key.totalSteps), 0),
+      atMost(`${of}: bytes of its document`, key.document, 256 * 1024),
+      atMost(`${of}: CPU of the last tenth, times the second`, key.growth, 1.3),
+      atMost(`${of}: reads per event in the end`, key.reads, 1.1),
+      atMost(`${of}: writes per event in the end`, key.writes, 1.1),
+    );
+  }
+  if (joined !== undefined) {
+    targets.push(
+      atMost(`join of ${joined.rows} rows: rows not published`, joined.rows - joined.published, 0),
+      atMost(`join of ${joined.rows} rows: MiB at most`, joined.peakMiB, 512),
+      atLeast('join, rows per CPU second, times a bare publisher: at least', joined.perCpuSecond / joined.bare, 0.7),
+    );
+  }
+  if (backpressure !== undefined) {
+    const { answers, slowest, peakMiB } = backpressure;
+    targets.push(
+      atMost('slow services: requests without an answer', answers['error'] ?? 0, 0),
+      atMost('slow services: seconds to the slowest answer', slowest / 1000, 60),
+      atMost('slow services: MiB at most', peakMiB, 512),
+    );
+  }
+  if (readable !== undefined) {
+    targets.push(
+      atMost('published to readable, local cloud, p50, ms', readable.p50, 1000),
+      atMost('published to readable, local cloud, p99, ms', readable.p99, 3000),
+    );
+  }
+  if (million !== undefined) {
+    targets.push(
+      atMost(`memory over ${million.events} events: bytes of heap kept per event`, Math.max(0, million.kept), 1),
+      atMost(`memory over ${million.events} events: MiB at most`, million.peakMiB, 512),
+      atMost(`memory over ${million.events} events: failures`, million.failures, 0),
+    );
+  }
+  return targets;
 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import { COMPILE_CACHE } from '../../functions/compile-cache.ts';
 import { FUNCTIONS } from './source-graph.ts';
 import { withoutTerraform, Workspace } from './terraform.ts';
 import { unzip } from './zip.ts';
@@ -50,6 +51,10 @@ describe('the deployed archive', { skip: withoutTerraform }, () => {
       encoding: 'utf8',
     });
     assert.equal(installed.status, 0, installed.stderr);
+    // The platform does so, too, when the manifest has this script.
+    const compiled = spawnSync('npm', ['run', '-s', 'gcp-build'], { cwd: directory, encoding: 'utf8' });
+    assert.equal(compiled.status, 0, compiled.stderr);
+    assert.doesNotMatch(compiled.stderr, /without compiled code/);
   });
   after(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -60,9 +65,28 @@ describe('the deployed archive', { skip: withoutTerraform }, () => {
     assert.ok(files.some((file) => /^joins\/\w+\/query\.sql$/.test(file)));
     const manifest = JSON.parse(readFileSync(path.join(directory, 'package.json'), 'utf8')) as Record<string, unknown>;
     assert.equal(manifest['devDependencies'], undefined);
-    assert.equal(manifest['scripts'], undefined);
+    assert.deepEqual(manifest['scripts'], { 'gcp-build': 'node dist/compile-cache.js' });
     assert.ok(existsSync(path.join(directory, String(manifest['main']))));
     assert.ok(!existsSync(path.join(directory, 'node_modules/typescript')));
+  });
+
+  test('is compiled ahead, the clients that are loaded late included', () => {
+    const bytes = readdirSync(path.join(directory, COMPILE_CACHE), { recursive: true, encoding: 'utf8' })
+      .map((file) => statSync(path.join(directory, COMPILE_CACHE, file)))
+      .reduce((sum, file) => sum + file.size, 0);
+    assert.ok(bytes > 2e6, `${bytes} bytes`);
+  });
+
+  test('holds one copy of each version of what the clients share', () => {
+    const { packages } = JSON.parse(readFileSync(path.join(directory, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { version?: string }>;
+    };
+    for (const name of ['google-gax', 'google-auth-library', '@grpc/grpc-js', 'protobufjs']) {
+      const versions = Object.entries(packages)
+        .filter(([place]) => place.endsWith(`node_modules/${name}`))
+        .map(([, { version }]) => version);
+      assert.deepEqual(versions, [...new Set(versions)], `${name}: run npm dedupe`);
+    }
   });
 
   for (const name of ENTRY_POINTS) {
