@@ -50,7 +50,10 @@ export function leftOut(join: JoinSettings): { readonly name: string; readonly q
 export async function createJoinViews(bigquery: BigQuery, joins: readonly JoinSettings[]): Promise<void> {
   const dataset = bigquery.dataset(DATASET);
   const [tables] = await dataset.getTables();
-  for (const table of tables) if (table.id?.endsWith(SUFFIX) === true) await table.delete();
+  for (const table of tables) {
+    const { type } = table.metadata as { type?: string };
+    if (type === 'VIEW' && table.id?.endsWith(SUFFIX) === true) await table.delete();
+  }
   for (const { name, query } of joins.map(leftOut)) {
     await dataset.createTable(name, { view: { query, useLegacySql: false } }).catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== 404) throw error;
