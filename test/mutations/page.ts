@@ -26,7 +26,12 @@ export function page(): { readonly found: string; readonly wanted: string } {
   const found = readFileSync(PAGE, 'utf8');
   const tables = GUARANTEES.map(proofTable).join('\n\n');
   const wanted = found
-    .replace(ROW, (row, guarantee: Guarantee) => row.split(' | ').with(PROOF - 1, proofCell(guarantee)).join(' | '))
+    .replace(ROW, (row, guarantee: Guarantee) =>
+      row
+        .split(' | ')
+        .with(PROOF - 1, proofCell(guarantee))
+        .join(' | '),
+    )
     .replace(BLOCK, (_, begin: string, end: string) => `${begin}\n${tables}\n\n${end}`);
   return { found, wanted };
 }

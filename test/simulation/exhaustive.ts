@@ -27,7 +27,7 @@ function faultsAt(call: Call): readonly Fault[] {
   if (call.port === 'queue') return FIRING.slice(call.entry === 'poll' ? 0 : 1);
   const halves = (call.parts ?? 1) > 1 ? HALVES : [];
   if (hasEffect(call)) return [...ALWAYS, ...WITH_EFFECT, ...halves];
-  return call.port === 'probes' ? [...ALWAYS, { kind: 'answered late', ms: 95_000 }] : ALWAYS;
+  return call.port === 'probes' ? [...ALWAYS, { kind: 'answered late', ms: 40_000 }] : ALWAYS;
 }
 
 /** What is tried at each of two points. */

@@ -75,7 +75,7 @@ describe('a key under faults', () => {
       instances: 2,
       // The first owner wakes up while the second revision is claimed and not yet on the topic; then that owner dies.
       fault: all(
-        once(is('finish bus.publish'), { kind: 'stalled', ms: 155_000 }),
+        once(is('finish store.get'), { kind: 'stalled', ms: 155_000 }, 2),
         once(is('finish summaries.append'), { kind: 'stalled', ms: 40_000 }, 3),
         once(is('finish bus.publish'), { kind: 'crash before' }, 3),
       ),
@@ -91,7 +91,7 @@ describe('a key under faults', () => {
       ttl: true,
       // The second owner confirms the first life; the first one wakes up in the second life, between claim and publish.
       fault: all(
-        once(is('finish bus.publish'), { kind: 'stalled', ms: 3 * hours + 5_000 }),
+        once(is('finish store.get'), { kind: 'stalled', ms: 3 * hours + 5_000 }, 2),
         once(is('finish summaries.append'), { kind: 'stalled', ms: 10_000 }, 3),
         once(is('finish bus.publish'), { kind: 'crash before' }, 3),
       ),
