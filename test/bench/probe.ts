@@ -3,8 +3,16 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Usage } from './subject.ts';
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+let collector: (() => void) | undefined;
+
+/** The flag is set late: under other flags V8 does not take code that was compiled ahead. */
+function collect(): void {
+  if (collector === undefined) {
+    setFlagsFromString('--expose-gc');
+    collector = runInNewContext('gc') as () => void;
+  }
+  collector();
+}
 
 process.on('message', (request: { readonly collect?: boolean }) => {
   const { user, system } = process.cpuUsage();
