@@ -45,6 +45,12 @@ export class FakeTasks {
     return due;
   }
 
+  /** One task is over, whoever dispatched it. */
+  done(name: string): void {
+    this.#gone(this.#waiting.filter((task) => task.name === name));
+    this.#waiting = this.#waiting.filter((task) => task.name !== name);
+  }
+
   /** Loses every task that waits, though it was accepted. */
   lose(): void {
     this.#gone(this.#waiting);

@@ -77,7 +77,7 @@ export class Instance {
       events: events.port('events', gate),
       summaries: summaries.port('summaries', gate),
       warehouse: warehouse.port(gate),
-      tasks: queues.poll.names.port(gate),
+      tasks: queues.poll.tasks.port(gate),
       probes: probes.port(gate),
     };
   }

@@ -25,7 +25,7 @@ function produce(world: World, planned: PlannedMessage, index: number): void {
   } else if ('submit' in planned) {
     const body = bodyOf(planned.submit);
     if (planned.by === 'call') callUntilFinal(world, 'submit', { rawBody: Buffer.from(body) }, told);
-    else world.queues.submit.names.create({ queue: 'poll', name: `task-${index}`, scheduleTime: null, body });
+    else world.queues.submit.tasks.create({ queue: 'poll', name: `task-${index}`, scheduleTime: null, body });
   } else world.bus.publish('events', [messageOf(planned)]);
 }
 

@@ -1,7 +1,7 @@
 import type { Micros } from '../../functions/core/event.ts';
 import type { HttpAnswer } from '../../functions/http/handler.ts';
 import type { Task } from '../../functions/ports.ts';
-import { FakeQueue } from '../fakes/queue.ts';
+import { FakeTasks } from '../fakes/tasks.ts';
 import type { World } from './world.ts';
 
 /** As tasks are made; no answer by then counts as a failure, although whoever was asked goes on. */
@@ -10,7 +10,7 @@ const BACKOFF = { least: 10e6, most: 600e6, doublings: 6 };
 
 /** Cloud Tasks: a task is dispatched until it is answered 2xx. It may fire twice, late or, though accepted, never. */
 export class Queue {
-  readonly names: FakeQueue;
+  readonly tasks: FakeTasks;
   readonly #world: World;
   readonly #entry: 'poll' | 'submit';
   /** Told every answer. */
@@ -20,8 +20,8 @@ export class Queue {
   constructor(world: World, entry: 'poll' | 'submit') {
     this.#world = world;
     this.#entry = entry;
-    this.names = new FakeQueue(() => world.clock.now());
-    this.names.onCreate = (task) => {
+    this.tasks = new FakeTasks(() => world.clock.now());
+    this.tasks.onCreate = (task) => {
       this.onCreate(task);
       this.#at(task.scheduleTime ?? 0, `fire ${task.name.slice(0, 8)}`, () => this.#fire(task));
     };
@@ -74,7 +74,7 @@ export class Queue {
       if (!open) return;
       if (answer.status >= 300) return failed();
       open = false;
-      this.names.done(task.name);
+      this.tasks.done(task.name);
     });
     this.#at(clock.now() + DISPATCH_DEADLINE, `deadline ${task.name.slice(0, 8)}`, () => {
       if (open) failed();
