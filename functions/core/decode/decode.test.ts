@@ -92,6 +92,16 @@ describe('messages that broke other systems', () => {
     assert.ok(process.memoryUsage().arrayBuffers - before < 40_000_000);
   });
 
+  test('as much of anything as a message can hold is an event or has a code', () => {
+    const units = ['A', '1', ' ', '\n', '{', '"', '\\u0041', '😀', '{"a":', '1,'];
+    const before = ['', '{', '["', '{"timestamp":', '{"timestamp":"1', json().slice(0, -1), raw('payload', '"').slice(0, -2)]; // prettier-ignore
+    for (const unit of units) {
+      const mass = unit.repeat(9_900_000 / Buffer.byteLength(unit));
+      // Fails by what it throws.
+      for (const start of before) codeOf(start + mass);
+    }
+  });
+
   test('BQ-08: a row above the limit', () => {
     assert.equal(codeOf(json({ payload: { blob: 'x'.repeat(11_000_000) } })), 'too_large');
     assert.equal(codeOf(json({ payload: 'x'.repeat(MAX_ROW - 1000) })), 'accepted');

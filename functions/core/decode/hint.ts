@@ -1,7 +1,7 @@
 /** One line about text that is not JSON: what it probably is, and what to publish instead. */
 export function notJsonHint(text: string, problem: string): string {
-  const start = text.slice(0, 200).trimStart();
-  const whole = text.trim();
+  // Regular expressions see the start alone: over megabytes a repetition can run out of stack.
+  const start = text.slice(0, 200).trim();
   if (/^[{[]\s*'/.test(start)) {
     return 'the data looks like the printed form of a Python dict: publish json.dumps(...) of it';
   }
@@ -15,7 +15,7 @@ export function notJsonHint(text: string, problem: string): string {
     return 'the data is an object turned into text: publish JSON.stringify(...) of the object';
   }
   if (/^<\??\w/.test(start)) return 'the data looks like XML: publish a JSON object';
-  if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(whole) && whole.length % 4 === 0) {
+  if (/^[A-Za-z0-9+/]{16,}={0,2}$/.test(start) && text.trim().length % 4 === 0) {
     return 'the data looks like base64 inside the message: publish the JSON text itself';
   }
   return `the data is not JSON: ${problem}`;

@@ -160,7 +160,8 @@ function condition(value: unknown, name: string): Condition | null {
   if (value === undefined || value === null) return null;
   const given = object(value, name, ['pointer', 'equals']);
   const { pointer, equals } = given;
-  if (typeof pointer !== 'string' || !/^(\/([^~]|~[01])*)?$/.test(pointer) || pointer.length > 1000) {
+  // The length first: over megabytes the repetition runs out of stack.
+  if (typeof pointer !== 'string' || pointer.length > 1000 || !/^(\/([^~]|~[01])*)?$/.test(pointer)) {
     throw invalid(`${name}.pointer is a JSON pointer such as /status`);
   }
   if (equals !== null && !['string', 'number', 'boolean'].includes(typeof equals)) {
