@@ -11,7 +11,7 @@ import type { Delivery, Event, EventRow } from '../core/event.ts';
 import { AmbiguousError, PermanentError, TransientError } from '../core/errors.ts';
 import { tooLate, type End } from '../end.ts';
 import type { LogEntry } from '../log.ts';
-import type { Appended } from '../ports.ts';
+import type { Appended, Bus } from '../ports.ts';
 import type { Recorded, Recording } from './commit.ts';
 import { createPipeline, type Outcome } from './pipeline.ts';
 
@@ -203,6 +203,23 @@ describe('the pipeline', () => {
     const { ingest } = setup(failing('bus', 'completions', 'before', new AmbiguousError('lost')));
     assert.equal((await ingest(delivery({ event_status: 'finished' }))).kind, 'retry');
     assert.equal((await ingest(delivery({ event_id: 'e-2' }))).kind, 'stored');
+  });
+
+  test('a wake-up that is refused for good is no fault of the event: it is not acknowledged, and no dead letter', async () => {
+    const { bus, ports, recording, config, clock } = setup();
+    const refusing: Bus = {
+      publish: async (topic, messages) =>
+        topic === 'completions'
+          ? messages.map(() => new PermanentError('message_refused', 'the topic has a schema'))
+          : bus.publish(topic, messages),
+    };
+    const pipeline = createPipeline(config, { ...ports, bus: refusing }, recording, () => undefined);
+    const ingest = (attempt: number) =>
+      pipeline.ingest(delivery({ event_status: 'finished' }, { deliveryAttempt: attempt }), requestEnd(clock), () => undefined); // prettier-ignore
+    assert.equal(codeOf(await ingest(1)), 'retry');
+    assert.equal(bus.published('deadLetters').length, 0);
+    assert.equal(codeOf(await ingest(5)), 'delivery_attempts_exhausted');
+    assert.equal(bus.published('deadLetters')[0]!.attributes['cause'], 'message_refused');
   });
 
   test('the same identity with another content is a conflict', async () => {

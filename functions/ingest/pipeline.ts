@@ -112,10 +112,8 @@ export function createPipeline<Due extends { readonly uniqueKey: string }>(
     }
   };
 
+  /** Something around the event failed. That is no fault of the event, whatever kind of error it is. */
   const failed = async (delivery: Delivery, error: Error, end: End, log: Log): Promise<Outcome> => {
-    if (error instanceof PermanentError) {
-      return reject(delivery, { code: error.code, hint: error.message }, end, log);
-    }
     if (delivery.deliveryAttempt === null || delivery.deliveryAttempt < config.maxAttempts) {
       return { kind: 'retry', error };
     }
