@@ -251,3 +251,16 @@ export function scanArray(text: string, most = Infinity): readonly JsonValue[] |
   scanner.end();
   return elements;
 }
+
+/** Whether a text is one JSON value that can be a payload: not nested too deeply, every surrogate with its other half. */
+export function isPayload(text: string): boolean {
+  const scanner = new Scanner(text);
+  try {
+    const { unpaired } = scanner.cut();
+    scanner.end();
+    return !unpaired;
+  } catch (error) {
+    if (error instanceof JsonError) return false;
+    throw error;
+  }
+}

@@ -5,7 +5,7 @@ import type { HttpProbe } from './spec.ts';
 export interface HostRules {
   /** `api.example.com`, `*.example.com`, either with `:port`; without one the port is that of the scheme. */
   readonly probeHosts: readonly string[];
-  /** Whether private, loopback and link-local addresses are allowed, and secrets over plain HTTP with them. */
+  /** Whether private and loopback addresses are allowed, and secrets over plain HTTP with them; link-local ones never are. */
   readonly probePrivate: boolean;
 }
 

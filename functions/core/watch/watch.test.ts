@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { START } from '../../../test/fakes/clock.ts';
+import { decode } from '../decode/decode.ts';
+import { acceptedRange } from '../time.ts';
 import { decodeWatchDocument, encodeSpec, encodeWatch } from './codec.ts';
 import { outcomeEvent } from './event.ts';
 import { decodeWatch } from './spec.ts';
@@ -167,6 +169,7 @@ describe('creating', () => {
     'a pointer without slash': {
       probe: { type: 'http', url: 'https://example.com/', ready: { pointer: 'a', equals: 1 } },
     },
+    'a pointer of megabytes': { probe: { type: 'http', url: 'https://example.com/', ready: { pointer: '/a'.repeat(4_000_000), equals: 1 } } }, // prettier-ignore
     'an interval of nothing': { interval: '0s' },
     'an interval as number': { interval: 10 },
     'a timeout beyond 30 days': { timeout: '31d' },
@@ -179,6 +182,34 @@ describe('creating', () => {
       assert.throws(() => spec(changes), { code: 'invalid_watch' });
     });
   }
+});
+
+test('the event of an outcome is an event whatever the answer', () => {
+  const names = { ...NAMES, join_key: 'join_key', sequence: 'sequence' };
+  const answers = fc.oneof(
+    fc.json(),
+    fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+    fc.constantFrom(
+      '"\\ud800"',
+      '{"a":["\\udc00"]}',
+      '{"\\ud800":1}',
+      '{"a":1,"a":2}',
+      '"\\u0000"',
+      ' 1 ',
+      '1e400',
+      'null',
+    ),
+    fc.constantFrom(1, 499, 500, 501, 20_000).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+  );
+  fc.assert(
+    fc.property(answers, fc.constantFrom('ready', 'failed'), (answer, kind) => {
+      const state = recordAttempt(fresh(), 1, { kind, answer, reason: 'gone' }, START, START, RULES)!;
+      const delivery = { data: Buffer.from(outcomeEvent(state, names)!), attributes: {}, messageId: 'm' };
+      const event = decode(delivery, names, acceptedRange(START, 'DAY', 0));
+      assert.equal(event.payload ?? 'null', state.outcome!.answer?.trim() ?? 'null');
+      if (!/\\ud/.test(answer) && answer.length < 1000) assert.equal(state.outcome!.answer, answer);
+    }),
+  );
 });
 
 test('the event of an outcome has the names of the settings and the answer byte for byte', () => {

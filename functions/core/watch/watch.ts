@@ -1,6 +1,7 @@
 import type { Micros } from '../event.ts';
 import { digest } from '../ids.ts';
 import { cutText } from '../dead-letter.ts';
+import { isPayload } from '../json.ts';
 import { encodeSpec } from './codec.ts';
 import type { WatchSpec } from './spec.ts';
 import type { Outcome, WatchRules, WatchState } from './state.ts';
@@ -70,9 +71,9 @@ export function recordAttempt(
   const checked = { ...state, lastChecked: now, attempts: 0 };
   switch (found.kind) {
     case 'ready':
-      return decide(checked, { kind: 'ready', at: now, reason: null, answer: small(found.answer) }, now, 'ready');
+      return decide(checked, { kind: 'ready', at: now, reason: null, answer: carried(found.answer) }, now, 'ready');
     case 'failed':
-      return decide(checked, { kind: 'failed', at: now, reason: short(found.reason), answer: small(found.answer) }, now, found.reason); // prettier-ignore
+      return decide(checked, { kind: 'failed', at: now, reason: short(found.reason), answer: carried(found.answer) }, now, found.reason); // prettier-ignore
     case 'pending': {
       const end = deadline(state);
       // No task comes before it is due, so a clock that says so is behind.
@@ -119,4 +120,6 @@ export function taskName({ spec, created, attempt }: WatchState, wakeUps: number
 }
 
 const short = (text: string) => cutText(text, MAX_REASON);
-const small = (answer: string | null) => (answer !== null && Buffer.byteLength(answer) <= MAX_ANSWER ? answer : null);
+/** An answer that an event cannot carry must not cost the event. */
+const carried = (answer: string | null) =>
+  answer !== null && Buffer.byteLength(answer) <= MAX_ANSWER && isPayload(answer) ? answer : null;
