@@ -45,23 +45,38 @@ export function isPublic(address: string): boolean {
   return PUBLIC.check(address, 'ipv6') && !WRAPPING.check(address, 'ipv6');
 }
 
-export function refuseAddress(host: string, address: string): PermanentError {
-  return new PermanentError('invalid_watch', `${host} has the address ${address}, which is not public`);
+/** Link-local addresses. Whoever asks the metadata server from inside is given the function's own credentials. */
+const LINK_LOCAL = new BlockList();
+LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
+LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
+LINK_LOCAL.addAddress('fd20:ce::254', 'ipv6');
+
+/** Whether a probe may call an address: a public one, or any that is not link-local where private ones are allowed. */
+export function mayCall(address: string, isPrivateAllowed: boolean): boolean {
+  if (!isPrivateAllowed) return isPublic(address);
+  return !address.includes('%') && !LINK_LOCAL.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+}
+
+export function refuseAddress(host: string, address: string, isPrivateAllowed: boolean): PermanentError {
+  const why = isPrivateAllowed ? 'is link-local' : 'is not public';
+  return new PermanentError('invalid_watch', `${host} has the address ${address}, which ${why}`);
 }
 
 /**
- * Resolves like the system does and refuses a name that has an address inside. The connection goes to the very addresses
- * that were checked, so a name that is answered differently the next time gains nothing.
+ * Resolves like the system does and refuses a name that has an address which may not be called. The connection goes to
+ * the very addresses that were checked, so a name that is answered differently the next time gains nothing.
  */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, found) => {
-    if (error !== null) {
-      callback(error, '', 0);
-      return;
-    }
-    const inside = found.find(({ address }) => !isPublic(address));
-    if (inside !== undefined) callback(refuseAddress(hostname, inside.address), '', 0);
-    else if (options.all === true) callback(null, found);
-    else callback(null, found[0]!.address, found[0]!.family);
-  });
-};
+export function checkedLookup(isPrivateAllowed: boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error !== null) {
+        callback(error, '', 0);
+        return;
+      }
+      const refused = found.find(({ address }) => !mayCall(address, isPrivateAllowed));
+      if (refused !== undefined) callback(refuseAddress(hostname, refused.address, isPrivateAllowed), '', 0);
+      else if (options.all === true) callback(null, found);
+      else callback(null, found[0]!.address, found[0]!.family);
+    });
+  };
+}

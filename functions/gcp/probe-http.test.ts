@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { loadConfig } from '../config.ts';
 import { PermanentError, TransientError } from '../core/errors.ts';
 import { decodeWatch, type HttpProbe } from '../core/watch/spec.ts';
-import { isPublic, publicLookup } from './addresses.ts';
+import { checkedLookup, isPublic, mayCall } from './addresses.ts';
 import { createHttpProbe } from './probe-http.ts';
 
 let port: number;
@@ -135,6 +135,23 @@ test('addresses inside', () => {
 });
 
 test('a name is refused when one of its addresses is inside', async () => {
-  const failure = await new Promise((resolve) => publicLookup('localhost', {}, (error) => resolve(error)));
+  const failure = await new Promise((resolve) => checkedLookup(false)('localhost', {}, (error) => resolve(error)));
   assert.ok(failure instanceof PermanentError);
+});
+
+test('the metadata server is refused even where private addresses are allowed', async () => {
+  for (const host of ['169.254.169.254', '2852039166', '[::ffff:169.254.169.254]', '[fd20:ce::254]', '[fe80::1]']) {
+    const url = new URL(`http://${host}/computeMetadata/v1/`);
+    const headers = { 'metadata-flavor': 'Google' };
+    await assert.rejects(call(url.href, { PROBE_HOSTS: url.host, PORT_DEADLINE: '500ms' }, { headers }), /link-local/);
+  }
+  for (const [address, may] of [
+    ['127.0.0.1', true],
+    ['10.1.2.3', true],
+    ['fd12::1', true],
+    ['8.8.8.8', true],
+    ['169.254.1.1', false],
+    ['fe80::1%eth0', false],
+  ] as const)
+    assert.equal(mayCall(address, true), may, address);
 });

@@ -5,7 +5,7 @@ import { CodaflowError, PermanentError, toError, TransientError } from '../core/
 import { checkTarget } from '../core/watch/hosts.ts';
 import type { ProbeAnswer } from '../core/watch/judge.ts';
 import type { HttpProbe } from '../core/watch/spec.ts';
-import { isPublic, publicLookup, refuseAddress } from './addresses.ts';
+import { checkedLookup, mayCall, refuseAddress } from './addresses.ts';
 import type { AdapterContext } from './runtime.ts';
 
 const MAX_ANSWER = 256 * 1024;
@@ -67,7 +67,7 @@ function request(url: URL, options: Options): Promise<Response> {
   const { method, headers, body, signal, isPrivateAllowed } = options;
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   // A literal address is not looked up.
-  if (!isPrivateAllowed && isIP(host) !== 0 && !isPublic(host)) throw refuseAddress(url.hostname, host);
+  if (isIP(host) !== 0 && !mayCall(host, isPrivateAllowed)) throw refuseAddress(url.hostname, host, isPrivateAllowed);
   return new Promise((resolve, reject) => {
     const fail = (thrown: unknown): void => {
       const error = toError(thrown);
@@ -80,7 +80,7 @@ function request(url: URL, options: Options): Promise<Response> {
       signal,
       // A connection of its own: a kept one would not be checked again.
       agent: false,
-      ...(isPrivateAllowed ? {} : { lookup: publicLookup }),
+      lookup: checkedLookup(isPrivateAllowed),
       headers: {
         'user-agent': 'codaflow',
         accept: 'application/json',
