@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { SETTINGS } from '../../functions/settings.ts';
@@ -65,12 +65,19 @@ test('every file of the project that a page names in code is there', () => {
   );
 });
 
+test('every kind of log line that a page names in code is written somewhere', () => {
+  const sources = globSync('{functions,scripts}/**/*.ts', { cwd: ROOT }).map(read).join('\n');
+  checkEach(matches(/`((?:finish|ingest|join|poll|submit|sweep)\.(?!json`|ts`)[a-z_]+)`/g), (event) =>
+    sources.includes(`'${event}'`),
+  );
+});
+
 /** Names in capitals that are no settings: environment of the examples, statuses of services, placeholders. */
 const OTHERS =
   /^(SUBMIT_URL|NODE_COMPILE_CACHE|ALLOW_INTERNAL_ONLY|ALLOW_ALL|PROBE_SECRET_ORDERS|TO_JSON_STRING|PERMISSION_DENIED|DEADLINE_EXCEEDED|RESOURCE_EXHAUSTED|CURRENT_TIMESTAMP)$/;
 
 test('every setting that a page names in code exists', () => {
-  const settings = new Set(Object.values(SETTINGS).map(({ env }) => env as string));
+  const settings = new Set(Object.values(SETTINGS).map(({ env }) => env));
   checkEach(
     matches(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g),
     (name) => settings.has(name) || OTHERS.test(name),
