@@ -92,8 +92,10 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
     const code = status(error);
     if (code === 429 || (code === 403 && /rateLimit|quota/i.test(reason(error) ?? '')))
       return new TransientError('overloaded', `${what}: ${error.message}`, error);
-    // What is missing or forbidden may be there or allowed at the next attempt; a deployment often needs a moment.
-    if (code === 401 || code === 403 || code === 404)
+    // What is missing or forbidden may be there or allowed at the next attempt; a deployment often needs a moment. Some
+    // failures of BigQuery itself come with the status 400.
+    const curable = code === 400 && CURABLE.has(reason(error) ?? '');
+    if (curable || code === 401 || code === 403 || code === 404)
       return new TransientError('unavailable', `${what}: ${error.message}`, error);
     if (code >= 400 && code < 500) return new PermanentError('statement_refused', `${what}: ${error.message}`, error);
     return new AmbiguousError(`${what}: ${error.message}`, error);
