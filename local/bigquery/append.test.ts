@@ -48,6 +48,15 @@ test('an appended row is read back with its microseconds, nulls and text intact'
   assert.deepEqual(rows, [row, { event_id: 'read-null', event_time: null, sequence: null, payload: null }]);
 });
 
+test('a text that begins with a byte order mark keeps it', async () => {
+  const row = { event_id: 'mark', payload: '\ufefftext' };
+  await events.writer.appendRows([row]).getResult();
+  const rows = await server.query(
+    `SELECT event_id, payload, LENGTH(payload) AS n FROM \`local.ds.events\` WHERE event_id = 'mark' /* event_id STRING, payload STRING, n INTEGER */`,
+  );
+  assert.deepEqual(rows, [{ event_id: 'mark', payload: '\ufefftext', n: 5 }]);
+});
+
 test('rows outside the streaming range are named and nothing of their request is stored', async () => {
   const row = (id: string, event_time: number) => ({ event_id: `range-${id}`, event_time });
   const answer = await events.writer

@@ -1,8 +1,12 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import accessors from '@duckdb/node-api/lib/vectors/dataAccessors.js';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { PRELUDE } from './sql/prelude.ts';
 import type { Field } from './sql/types.ts';
+
+// DuckDB's client drops the byte order mark that a text begins with.
+Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) });
 
 /** The DuckDB instance: schema `data` holds the rows, schema `meta` what the server knows of itself. */
 export class Database {

@@ -7,7 +7,7 @@ type Reader = protobuf.Reader;
 
 const DELIMITED = 2;
 const UNPACKABLE = ['TYPE_STRING', 'TYPE_BYTES', 'TYPE_MESSAGE'];
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * One serialized row as DuckDB values in the order of the table's columns.
