@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Fields } from './fields.ts';
 import { InputError } from './options.ts';
 import type { ReferenceRow } from './reference.ts';
 
@@ -33,6 +34,8 @@ export interface Remembered {
   readonly version: 1;
   readonly completion: readonly string[];
   readonly reference: readonly ReferenceRow[];
+  /** What the members were called, in the order of time; they may change, as they may in the cloud. */
+  readonly fields?: readonly Fields[];
   /** Whole days that the times of each replayed file were moved by; by the hash of the file's lines. */
   readonly files: Readonly<Record<string, number>>;
 }

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { namesAt } from './fields.ts';
 import { remember, remembered, type Remembered } from './folders.ts';
 import { readInputs } from './inputs.ts';
 import { InputError, parseOptions, type Options } from './options.ts';
@@ -22,11 +23,11 @@ const read = (before: Remembered | null, ...args: string[]) =>
 
 test('a state folder goes on with what it was begun with, and refuses anything else', async () => {
   const first = await read(null, '--data', events, '--reference', rows, '--completion', 'b,a');
-  const { completion, reference, hash } = first;
-  const before: Remembered = { version: 1, completion, reference, files: { [hash]: 3 } };
+  const { completion, reference, fields, hash, names } = first;
+  const before: Remembered = { version: 1, completion, reference, fields, files: { [hash]: 3 } };
   const same = await read(before, '--data', events, '--reference', rows, '--completion', 'a,b');
-  assert.deepEqual(same, first);
-  assert.deepEqual(await read(before, '--data', events), first, 'what is left out is what it was');
+  assert.deepEqual({ ...same, names }, first);
+  assert.deepEqual({ ...(await read(before, '--data', events)), names }, first, 'what is left out is what it was');
   const alone = await read(before);
   assert.deepEqual(alone.lines, [], 'a folder of own events gets no flights');
   assert.equal(alone.title, `what is in ${state}`);
@@ -35,11 +36,32 @@ test('a state folder goes on with what it was begun with, and refuses anything e
   await assert.rejects(read(before, '--reference', others), /was joined with other reference rows/);
 });
 
+test('a state folder keeps the names of the members until a run has others, and knows since when', async () => {
+  const set = ['--set', 'EVENT_FIELDS=unique_key=id'];
+  const first = await read(null, '--data', events, ...set);
+  assert.equal(first.names('unique_key'), 'id');
+  const before: Remembered = { version: 1, completion: ['a'], reference: [], fields: first.fields, files: {} };
+  const kept = await read(before, '--data', events);
+  assert.equal(kept.names('unique_key'), 'id');
+  assert.deepEqual(kept.fields, first.fields);
+  const changed = await readInputs(
+    parseOptions(['--state', state, '--set', 'EVENT_FIELDS=']) as Options,
+    { ...before, fields: first.fields },
+    7,
+  );
+  const at = namesAt(changed.fields);
+  assert.deepEqual(
+    [6, 7].map((time) => at(time)('unique_key')),
+    ['id', 'unique_key'],
+  );
+});
+
 test('the flights are for a new folder, and for the one that has them', async () => {
   const flights = await read(null);
   assert.equal(flights.lines.length, 4889);
   const { completion, reference, hash } = flights;
-  assert.deepEqual(await read({ version: 1, completion, reference, files: { [hash]: 1 } }), flights);
+  const again = await read({ version: 1, completion, reference, fields: flights.fields, files: { [hash]: 1 } });
+  assert.deepEqual({ ...again, names: flights.names }, flights);
 });
 
 test('a folder of something else is no state', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
+import { namesOf, type Fields, type Names } from './fields.ts';
 import type { Remembered } from './folders.ts';
 import { nameOf, readObjects } from './input.ts';
 import { InputError, type Options } from './options.ts';
@@ -17,6 +18,9 @@ export interface Inputs {
   readonly hash: string;
   readonly reference: readonly ReferenceRow[];
   readonly completion: readonly string[];
+  /** What the members of the messages are called, and were in earlier runs. */
+  readonly fields: readonly Fields[];
+  readonly names: Names;
 }
 
 /**
@@ -30,6 +34,7 @@ export async function readInputs(options: Options, before: Remembered | null, no
   const lines = (await readObjects(options.data ?? FLIGHTS, 'events')).map(({ text }) => text);
   const hash = createHash('sha256').update(lines.join('\n')).digest('hex');
   // A folder of other events is only started again.
+  const fields = fieldsOf(options, before, now);
   const replayed = own || before === null || hash in before.files;
   return {
     title: !replayed
@@ -41,6 +46,8 @@ export async function readInputs(options: Options, before: Remembered | null, no
     hash,
     reference: await referenceOf(options, before, now),
     completion: completionOf(options, before),
+    fields,
+    names: namesOf(fields.at(-1)!.text),
   };
 }
 
@@ -68,4 +75,13 @@ function completionOf({ completion, data, stateDir }: Options, before: Remembere
     );
   }
   return before.completion;
+}
+
+/** A folder keeps its names until a run has others. */
+function fieldsOf({ set }: Options, before: Remembered | null, now: number): readonly Fields[] {
+  const known = before?.fields ?? [];
+  const latest = known.at(-1)?.text ?? '';
+  const text = set['EVENT_FIELDS'] ?? latest;
+  if (known.length > 0 && text === latest) return known;
+  return [...known, { since: before === null ? 0 : now, text }];
 }

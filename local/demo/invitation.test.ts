@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
+import { namesOf } from './fields.ts';
 import { invitation } from './invitation.ts';
 
 const cloud = { addresses: { PUBSUB_EMULATOR_HOST: '127.0.0.1:1' }, functions: {}, tasks: null } as unknown as Parameters<typeof invitation>[0]; // prettier-ignore
@@ -19,4 +20,16 @@ test('no status breaks out of the quotes of the shell', () => {
   const text = invitation(cloud, { completion: [status], reference: [] });
   const value = /event_status: (.*),$/m.exec(text)![1]!;
   assert.equal(JSON.parse(execFileSync('sh', ['-c', `printf %s '${value}'`], { encoding: 'utf8' })), status);
+});
+
+test('members are called as the run calls them', () => {
+  const names = namesOf("unique_key=id,event_status=order status,timestamp=it's");
+  const callers = { ...cloud, functions: { submit: { url: 'http://submit' } }, tasks: { address: 'a:1' } } as typeof cloud; // prettier-ignore
+  const text = invitation(callers, { completion: ['done'], reference, names });
+  assert.match(
+    text,
+    /event_id: crypto.randomUUID\(\), id: "my-key", "order status": "done",\n {2}"it'\\''s": new Date/,
+  );
+  assert.match(text, /-d '\{"event_id": "begun", "id": "my-key", "order status": "begun", "it'\\''s": "/);
+  assert.doesNotMatch(text.replaceAll(/npm run.*|\?unique_key=/g, ''), /unique_key|event_status|timestamp/);
 });

@@ -1,28 +1,30 @@
 import type { Cloud } from '../cloud.ts';
 import { PROJECT, REGION } from '../resources.ts';
+import { SAME, type Names } from './fields.ts';
 import type { Inputs } from './inputs.ts';
 
 /** How to go on by oneself, ready to copy. */
 export function invitation(
   { addresses, functions, tasks }: Pick<Cloud, 'addresses' | 'functions' | 'tasks'>,
-  { completion, reference }: Pick<Inputs, 'completion' | 'reference'>,
+  { completion, reference, names = SAME }: Pick<Inputs, 'completion' | 'reference'> & Partial<Pick<Inputs, 'names'>>,
 ): string {
   const { submit } = functions;
   const status = completion[0]!;
   const all = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(completion.map((one) => `"${one}"`));
+  const name = nameIn(names);
   const joinKey = reference[0]?.join_key;
-  const join = joinKey === undefined ? '' : ` join_key: ${quoted(joinKey)},`;
+  const join = joinKey === undefined ? '' : ` ${name('join_key')}: ${quoted(joinKey)},`;
   return `Everything stays up. In another terminal, in this folder:
 
   Publish an event of your own (${all} completes the key; with another status it stays open):
 
 METADATA_SERVER_DETECTION=none PUBSUB_EMULATOR_HOST=${addresses.PUBSUB_EMULATOR_HOST} npx node --input-type=module -e '
 import { PubSub } from "@google-cloud/pubsub";
-const event = { event_id: crypto.randomUUID(), unique_key: "my-key", event_status: ${quoted(status)},
-  timestamp: new Date().toISOString(),${join} payload: { hello: "world" } };
+const event = { ${name('event_id')}: crypto.randomUUID(), ${name('unique_key')}: "my-key", ${name('event_status')}: ${quoted(status)},
+  ${name('timestamp')}: new Date().toISOString(),${join} ${name('payload')}: { hello: "world" } };
 console.log(await new PubSub({ projectId: "${PROJECT}" }).topic("events").publishMessage({ json: event }));
 process.exit();'
-${submit === undefined || tasks === null ? '' : writes(submit.url, tasks.address)}
+${submit === undefined || tasks === null ? '' : writes(submit.url, tasks.address, names)}
   Look at the tables:
 
 npm run -s query -- "SELECT * FROM events_unique WHERE unique_key = 'my-key'"
@@ -32,15 +34,23 @@ Every summary and dead letter of yours shows here. Ctrl-C ends all of it.
 `;
 }
 
+/** The name of a member in the source of an object: quoted where it must be. */
+const nameIn =
+  (names: Names): Names =>
+  (member) =>
+    /^[A-Za-z_]\w*$/.test(names(member)) ? names(member) : quoted(names(member));
+
 /** A JavaScript text inside a shell's single quotes. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll("'", "'\\''");
 }
 
-function writes(submit: string, tasks: string): string {
+function writes(submit: string, tasks: string, names: Names): string {
   const [host, port] = tasks.split(':');
+  const name = nameIn(names);
+  const json: Names = (member) => quoted(names(member));
   const event = (id: string, status: string) =>
-    `{"event_id": "${id}", "unique_key": "my-key", "event_status": "${status}", "timestamp": "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'"}`;
+    `{${json('event_id')}: "${id}", ${json('unique_key')}: "my-key", ${json('event_status')}: "${status}", ${json('timestamp')}: "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'"}`;
   return `
   Write one over HTTP, and ask what is known of its key:
 
@@ -53,7 +63,7 @@ METADATA_SERVER_DETECTION=none npx node --input-type=module -e '
 import { CloudTasksClient } from "@google-cloud/tasks";
 import { credentials } from "@grpc/grpc-js";
 const client = new CloudTasksClient({ apiEndpoint: "${host}", port: ${port}, sslCreds: credentials.createInsecure() });
-const event = { event_id: "checked", unique_key: "my-key", event_status: "checked", timestamp: new Date().toISOString() };
+const event = { ${name('event_id')}: "checked", ${name('unique_key')}: "my-key", ${name('event_status')}: "checked", ${name('timestamp')}: new Date().toISOString() };
 const [task] = await client.createTask({ parent: client.queuePath("${PROJECT}", "${REGION}", "codaflow-urgent"), task: {
   scheduleTime: { seconds: Math.floor(Date.now() / 1000) + 10 }, httpRequest: { url: "${submit}",
   headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(event)) } } });

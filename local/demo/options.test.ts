@@ -4,7 +4,7 @@ import { HELP, parseOptions, UsageError } from './options.ts';
 
 test('options', () => {
   const args =
-    '--once --data a.gz --reference - --completion a,b --shuffle 7 --repeat 0.02 --rate 10 --chaos 0 --export out --json --state s --again --as-recorded';
+    '--once --data a.gz --reference - --completion a,b --shuffle 7 --repeat 0.02 --rate 10 --chaos 0 --export out --json --state s --again --as-recorded --set EVENT_FIELDS=unique_key=id,event_status=status --set PROBE_PRIVATE=true';
   assert.deepEqual(parseOptions(args.split(' ')), {
     once: true,
     data: 'a.gz',
@@ -19,6 +19,7 @@ test('options', () => {
     json: true,
     stateDir: 's',
     again: true,
+    set: { EVENT_FIELDS: 'unique_key=id,event_status=status', PROBE_PRIVATE: 'true' },
   });
   for (const option of args.match(/--[a-z-]+/g)!) assert.match(HELP, new RegExp(`${option} `));
   assert.equal(parseOptions(['--help']), 'help');
@@ -37,6 +38,10 @@ test('mistakes are named', () => {
   mistake('--repeat 2', /--repeat takes a share/);
   mistake('--rate 0', /--rate/);
   mistake('--completion a,,b', /--completion/);
+  mistake('--set EVENT_FIELDS', /--set EVENT_FIELDS: it lacks its value/);
+  mistake('--set EVENT_FIELDS=key=id', /--set EVENT_FIELDS: expected member=name pairs; .*, got "key=id"/);
+  mistake('--set COMPLETION_STATUSES=a', /--completion a,b/);
+  mistake('--set DATASET=a', /--set takes NAME=VALUE with one of EVENT_FIELDS, /);
   mistake('--again', /--again needs --state/);
   mistake('--data - --reference -', /only one/);
 });

@@ -1,4 +1,7 @@
 import { parseArgs } from 'node:util';
+import { ConfigError, loadConfig } from '../../functions/config.ts';
+import { PROJECT } from '../resources.ts';
+import { isTried, TRIED } from './settings.ts';
 
 export interface Options {
   readonly once: boolean;
@@ -16,6 +19,8 @@ export interface Options {
   readonly stateDir: string | null;
   /** Publishes again what the state folder has already. */
   readonly again: boolean;
+  /** Settings of the functions by name. */
+  readonly set: Readonly<Record<string, string>>;
 }
 
 export const HELP = `npm start -- [options]
@@ -30,6 +35,7 @@ up for events and queries of your own; Ctrl-C ends all of it. Exit code: 0 when 
   --reference FILE     reference rows for the join, NDJSON or .gz, - for stdin (default: airlines, with the default events)
   --completion a,b     statuses that complete a key (default: arrived,cancelled with the default events,
                        else completed,finish,finished)
+  --set NAME=VALUE     a setting of the functions: ${TRIED.join(', ')}; may be repeated
   --as-recorded        keep the recorded times; else all move by one number of whole days, to end today
   --shuffle SEED       deliver out of order: each event up to 60 s of its own time late, by this seed
   --repeat SHARE       publish this share of the events twice, for example 0.02
@@ -74,6 +80,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     json: values.json ?? false,
     stateDir: values.state ?? null,
     again: values.again ?? false,
+    set: settings(values.set ?? []),
   };
 }
 
@@ -97,6 +104,7 @@ function parse(args: readonly string[]) {
         json: { type: 'boolean' },
         state: { type: 'string' },
         again: { type: 'boolean' },
+        set: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h' },
       },
     }).values;
@@ -123,4 +131,24 @@ function statuses(text: string): string[] {
   const items = text.split(',').map((item) => item.trim());
   if (items.some((item) => item === '')) throw new UsageError(`--completion takes statuses such as a,b, got "${text}"`);
   return items;
+}
+
+function settings(items: readonly string[]): Record<string, string> {
+  const set: Record<string, string> = {};
+  for (const item of items) {
+    const at = item.indexOf('=');
+    const name = at < 0 ? item : item.slice(0, at);
+    if (name === 'COMPLETION_STATUSES')
+      throw new UsageError('--set COMPLETION_STATUSES: that is --completion a,b here');
+    if (!isTried(name)) throw new UsageError(`--set takes NAME=VALUE with one of ${TRIED.join(', ')}, got "${item}"`);
+    if (at < 0) throw new UsageError(`--set ${name}: it lacks its value, NAME=VALUE`);
+    set[name] = item.slice(at + 1);
+  }
+  try {
+    loadConfig({ PROJECT_ID: PROJECT, ...set });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new UsageError(`--set ${error.problems.join('; ')}`);
+  }
+  return set;
 }

@@ -34,6 +34,22 @@ test('a completed key has a summary over the set of its events', () => {
   assert.equal(summary.complete, true);
 });
 
+test('each message is read by the names that were in force when it came', () => {
+  const line = JSON.stringify({ id: 'k', status: 'done', at: '2026-03-01T10:00:00Z', city: 'A', payload: [1.0] });
+  const text = 'unique_key=id,event_status=status,timestamp=at,join_key=city';
+  const { deadLetters, events, targets } = expect([message(line, 0, { time: now - 1 }), message(line, 1)], {
+    ...options,
+    fields: [
+      { since: 0, text: '' },
+      { since: now, text },
+    ],
+  });
+  assert.deepEqual(deadLetters, [{ data: Buffer.from(line), reason: 'missing_key' }]);
+  const [entry] = events;
+  const [id, found] = entry!;
+  assert.deepEqual([found.eventStatus, found.payload, targets.get(id)], ['done', '[1]', 'Ay']);
+});
+
 test('the fold does not depend on the order', () => {
   const lines = Array.from({ length: 8 }, (_, i) =>
     event({ event_id: `e-${i}`, event_status: i % 3 === 0 ? 'done' : 'step', timestamp: 1.77e9 + (i % 4) }),

@@ -1,3 +1,4 @@
+import { namesAt, type Fields } from './fields.ts';
 import { readEvent, type ExpectedEvent, type Published } from './read-event.ts';
 import type { ReferenceRow } from './reference.ts';
 import { DAY } from './time.ts';
@@ -55,6 +56,8 @@ export interface OracleOptions {
   /** One row for each join key. */
   readonly reference: readonly ReferenceRow[];
   readonly written?: readonly Written[];
+  /** What the members of the messages were called, and when. */
+  readonly fields?: readonly Fields[];
   /** Epoch microseconds. */
   readonly now: number;
 }
@@ -68,11 +71,12 @@ const MARGIN = 600_000_000;
 export const identity = (uniqueKey: string, eventId: string): string => JSON.stringify([uniqueKey, eventId]);
 
 export function expect(published: readonly Published[], options: OracleOptions): Expected {
-  const { written = [], now } = options;
+  const { written = [], fields = [], now } = options;
+  const names = namesAt(fields);
   const deadLetters: { data: Buffer; reason: string }[] = [];
   const accepted: Written[] = [...written];
   for (const message of published) {
-    const event = readEvent(message);
+    const event = readEvent(message, names(message.time));
     if (typeof event === 'string') deadLetters.push({ data: message.data, reason: event });
     else accepted.push({ event, time: message.time });
   }

@@ -29,6 +29,13 @@ test('nothing but the timestamp changes', () => {
   assert.equal(lines[0]!.replace(/"\d{4}-\d\d-\d\dT/, '"2015-01-01T'), line);
 });
 
+test('the time may have another name', () => {
+  const line = '{"timestamp":"2015-01-01T10:00:00Z","at":"2015-01-02T10:00:00Z"}';
+  const names = (member: string): string => (member === 'timestamp' ? 'at' : member);
+  const { lines } = prepare([line], { ...options, names });
+  assert.equal(lines[0], '{"timestamp":"2015-01-01T10:00:00Z","at":"2026-03-01T10:00:00Z"}');
+});
+
 test('as recorded leaves lines alone, also those that are no events', () => {
   const lines = [at('1', '1999-01-01T00:00:00Z'), 'no json', '[]'];
   assert.deepEqual(prepare(lines, { ...options, asRecorded: true }).lines, lines);

@@ -1,3 +1,4 @@
+import { SAME, type Names } from './fields.ts';
 import { members } from './members.ts';
 import { seeded } from './random.ts';
 import { DAY, micros, shiftDays } from './time.ts';
@@ -13,6 +14,7 @@ export interface PrepareOptions {
   readonly repeat: number;
   /** Moves the times by so many days, whatever the day is. */
   readonly days: number | null;
+  readonly names?: Names;
 }
 
 export interface Prepared {
@@ -28,7 +30,8 @@ const DELAY = 60_000_000;
 
 /** Turns recorded lines into the messages to publish. The same lines, options and day give the same messages. */
 export function prepare(lines: readonly string[], options: PrepareOptions): Prepared {
-  const times = lines.map(timeOf);
+  const timestamp = (options.names ?? SAME)('timestamp');
+  const times = lines.map((line) => timeOf(line, timestamp));
   const last = times.reduce<number | null>(
     (max, time) => (time !== null && (max === null || time > max) ? time : max),
     null,
@@ -43,7 +46,7 @@ export function prepare(lines: readonly string[], options: PrepareOptions): Prep
     // A line without a readable time goes where it stood.
     const at = times[index] ?? previous;
     previous = at;
-    const shifted = days === 0 ? line : shift(line, days);
+    const shifted = days === 0 ? line : shift(line, timestamp, days);
     queue.push({ at: options.shuffle === null ? at : at + delay(), line: shifted });
     if (random() < options.repeat) {
       repeats++;
@@ -55,17 +58,17 @@ export function prepare(lines: readonly string[], options: PrepareOptions): Prep
   return { lines: queue.map(({ line }) => line), repeats, days };
 }
 
-function timeOf(line: string): number | null {
+function timeOf(line: string, timestamp: string): number | null {
   const object = parse(line);
-  return object === null ? null : micros(object['timestamp']);
+  return object === null ? null : micros(object[timestamp]);
 }
 
 /** Moves the timestamp and leaves every other byte alone. */
-function shift(line: string, days: number): string {
+function shift(line: string, member: string, days: number): string {
   const object = parse(line);
-  const timestamp = object?.['timestamp'];
+  const timestamp = object?.[member];
   if (typeof timestamp !== 'string' && typeof timestamp !== 'number') return line;
-  const span = members(line).findLast(({ name }) => name === 'timestamp')!;
+  const span = members(line).findLast(({ name }) => name === member)!;
   return line.slice(0, span.start) + JSON.stringify(shiftDays(timestamp, days)) + line.slice(span.end);
 }
 

@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib';
+import { SAME, type Names } from './fields.ts';
 import { members } from './members.ts';
 import { DAY, micros } from './time.ts';
 
@@ -29,10 +30,13 @@ const ROW = 8_000_000;
 const DEPTH = 500;
 
 /** The event of a message, or the reason why it can never be one, by the documented rules alone. */
-export function readEvent({ data, attributes, messageId, time: now }: Published): ExpectedEvent | string {
+export function readEvent(
+  { data, attributes, messageId, time: now }: Published,
+  names: Names = SAME,
+): ExpectedEvent | string {
   const line = textOf(data, attributes['content-encoding'] ?? '');
   if ('reason' in line) return line.reason;
-  return readObject(line.text, attributes['event_id'], messageId, now);
+  return readObject(line.text, attributes['event_id'], messageId, now, names);
 }
 
 function textOf(data: Buffer, encoding: string): { text: string } | { reason: string } {
@@ -58,6 +62,7 @@ function readObject(
   idAttribute: string | undefined,
   messageId: string,
   now: number,
+  names: Names,
 ): ExpectedEvent | string {
   let object: unknown;
   try {
@@ -69,14 +74,16 @@ function readObject(
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return 'not_an_object';
   const spans = members(line);
   if (new Set(spans.map(({ name }) => name)).size !== spans.length) return 'duplicate_member';
-  const source = (name: string): string | null => {
+  const source = (member: string): string | null => {
+    const name = names(member);
     const span = spans.find((one) => one.name === name);
     const text = span === undefined ? 'null' : line.slice(span.start, span.end);
     return text === 'null' ? null : text;
   };
-  const event = object as Record<string, unknown>;
-  const { unique_key, event_status, timestamp, join_key } = event;
-  const event_id = source('event_id') === null ? idAttribute : event['event_id'];
+  const value = (member: string): unknown => (object as Record<string, unknown>)[names(member)];
+  const [unique_key, event_status, timestamp] = [value('unique_key'), value('event_status'), value('timestamp')];
+  const join_key = value('join_key');
+  const event_id = source('event_id') === null ? idAttribute : value('event_id');
 
   const key = required(unique_key, 'unique_key', 'missing_key') ?? required(event_status, 'event_status');
   if (key !== null) return key;
@@ -86,7 +93,7 @@ function readObject(
   if (time === null) return 'invalid_timestamp';
   if (!inRange(time, now)) return 'timestamp_out_of_range';
   const payload = source('payload');
-  if (payload !== null && !allWellFormed(event['payload'])) return 'invalid_unicode';
+  if (payload !== null && !allWellFormed(value('payload'))) return 'invalid_unicode';
   const id = event_id === undefined ? null : (wrongText(event_id, 'event_id') ?? (event_id === '' ? 'missing_event_id' : null)); // prettier-ignore
   if (id !== null) return id;
   const join = source('join_key') === null ? null : wrongText(join_key, 'join_key');

@@ -4,7 +4,7 @@ import { DATASET, RESULTS_SUBSCRIPTION } from '../resources.ts';
 import type { Chaos } from './chaos.ts';
 import type { Console } from './console.ts';
 import type { EventLog } from './event-log.ts';
-import { completionHint } from './hints.ts';
+import { completionHint, fieldsHint } from './hints.ts';
 import type { Inputs } from './inputs.ts';
 import { JOIN } from './join.ts';
 import { count } from './observe.ts';
@@ -53,12 +53,18 @@ export async function replay(run: Run): Promise<Replayed> {
   const { pubsub, firestore } = cloud.clients;
   // A file keeps the times that it has in the folder.
   const asRecorded = options.asRecorded && run.days === null;
-  const prepared = prepare(inputs.lines, { ...options, asRecorded, now: nowMicros(), days: run.days });
+  const prepared = prepare(inputs.lines, {
+    ...options,
+    asRecorded,
+    now: nowMicros(),
+    days: run.days,
+    names: inputs.names,
+  });
   run.onPrepared(prepared.days);
   const lines = options.again ? prepared.lines : unknown(prepared.lines, log);
   const known = prepared.lines.length - lines.length;
   announce(run, prepared, known);
-  const hint = completionHint(inputs.lines, inputs.completion);
+  const hint = fieldsHint(inputs.lines, inputs.names) ?? completionHint(inputs.lines, inputs.completion, inputs.names);
   await loadReference(run);
   const receiver = new Receiver(pubsub, RESULTS_SUBSCRIPTION, (result) => log.receive(result));
   try {

@@ -40,10 +40,10 @@ export async function run({ options, inputs, before, console }: Session): Promis
   let cloud: Cloud | null = null;
   let log: EventLog | null = null;
   let keepLogs = stateDir !== null;
-  const { completion, reference, hash } = inputs;
+  const { completion, reference, fields, hash } = inputs;
   const files = before?.files ?? {};
   const keep = (moved: Remembered['files']): void => {
-    remember(stateDir, { version: 1, completion, reference, files: moved });
+    remember(stateDir, { version: 1, completion, reference, fields, files: moved });
   };
   try {
     console.note(`Codaflow on this machine: ${inputs.title}`);
@@ -62,7 +62,11 @@ export async function run({ options, inputs, before, console }: Session): Promis
         };
       },
       callers: !options.once,
-      settings: { ...DEMO_SETTINGS, COMPLETION_STATUSES: inputs.completion.join(',') },
+      settings: {
+        ...DEMO_SETTINGS,
+        COMPLETION_STATUSES: inputs.completion.join(','),
+        ...{ ...options.set, EVENT_FIELDS: fields.at(-1)!.text },
+      },
       everySeconds: DEMO_SCHEDULE,
     });
     if (!options.once) await announce(cloud.addresses);

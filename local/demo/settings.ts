@@ -12,6 +12,14 @@ export const DEMO_SETTINGS: Readonly<Record<string, string>> = {
   JOIN_LEASE: '10s',
 };
 
+/**
+ * Settings that a run may have otherwise: what events are called and what is made of them, and where probes may go. Not
+ * the waits: the verdict and the moment when all is quiet lean on them.
+ */
+export const TRIED = ['EVENT_FIELDS', 'SUMMARY_FIELDS', 'PROBE_HOSTS', 'PROBE_PRIVATE'];
+
+export const isTried = (name: string): boolean => TRIED.includes(name);
+
 /** Seconds between two runs; 120 and 60 in the cloud. */
 export const DEMO_SCHEDULE = { join: 2, sweep: 5 };
 
