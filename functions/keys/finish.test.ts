@@ -138,6 +138,22 @@ describe('finishing', () => {
     assert.equal(world.state().attempts, 0);
   });
 
+  it('recognises its own claim also when somebody interferes after the answer was lost', async () => {
+    const world = new World();
+    await world.record([completed]);
+    let commits = 0;
+    const gate: Gate = {
+      before: async ({ method }) => {
+        if (method === 'commit' && ++commits === 2) throw new TransientError('contention', 'somebody interfered');
+      },
+      after: async ({ method }) => {
+        if (method === 'commit' && commits === 1) throw new AmbiguousError('lost');
+      },
+    };
+    assert.deepEqual(await world.finish(gate), { kind: 'written', revisions: 1 });
+    assert.equal(world.rows().length, 1);
+  });
+
   it('recognises its own claim when the answer of the claim was lost', async () => {
     const world = new World();
     await world.record([completed]);

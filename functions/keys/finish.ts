@@ -50,8 +50,8 @@ export function createFinisher(ports: FinishPorts, config: RuleSettings) {
       tried = claimed.claim;
       return { state: claimed.state, result: claimed.claim };
     };
-    // Only a commit whose answer was lost can have left this claim behind.
-    return changes.run(uniqueKey, decide, end, (error) => (lost = error instanceof AmbiguousError ? tried : null));
+    // Only a commit whose answer was lost can have left this claim behind, whatever fails after it.
+    return changes.run(uniqueKey, decide, end, (error) => (lost = error instanceof AmbiguousError ? tried : lost));
   }
 
   function confirm(uniqueKey: string, held: Claim, end: End): Promise<Confirmed> {
