@@ -1,6 +1,6 @@
 import { resultMessage, tooLarge, type LedgerRow } from '../core/join/message.ts';
 import { update } from '../core/join/cursor.ts';
-import { PermanentError, TransientError } from '../core/errors.ts';
+import { PermanentError, TransientError, type PermanentCode } from '../core/errors.ts';
 import { readSql } from '../core/join/sql.ts';
 import type { Message } from '../ports.ts';
 import type { JoinContext } from './context.ts';
@@ -39,18 +39,24 @@ export async function publishRun(context: JoinContext, held: HeldCursor): Promis
   }
 }
 
+interface Refused {
+  readonly row: LedgerRow;
+  readonly code: PermanentCode;
+  readonly reason: string;
+}
+
 /** Tries of a page; a later one publishes only what is not confirmed yet, so a refusal repeats nothing. */
 const TRIES = 3;
 
 async function publishPage(context: JoinContext, held: HeldCursor, rows: readonly LedgerRow[]): Promise<void> {
   const { join, log, ports, tables } = context;
-  const refused: { row: LedgerRow; reason: string }[] = [];
+  const refused: Refused[] = [];
   let pending: { row: LedgerRow; message: Message }[] = [];
   for (const row of rows) {
     const message = resultMessage(join, row);
     const reason = tooLarge(message);
     if (reason === null) pending.push({ row, message });
-    else refused.push({ row, reason });
+    else refused.push({ row, code: 'result_too_large', reason });
   }
   for (let tried = 1; pending.length > 0; tried++) {
     const outcomes = await ports.bus.publish(
@@ -58,7 +64,8 @@ async function publishPage(context: JoinContext, held: HeldCursor, rows: readonl
       pending.map(({ message }) => message),
     );
     for (const [i, outcome] of outcomes.entries())
-      if (outcome instanceof PermanentError) refused.push({ row: pending[i]!.row, reason: outcome.message });
+      if (outcome instanceof PermanentError)
+        refused.push({ row: pending[i]!.row, code: outcome.code, reason: outcome.message });
     const failed = [...outcomes.keys()].filter((i) => isPassing(outcomes[i]!));
     if (failed.length === 0) break;
     if (tried === TRIES)
@@ -68,24 +75,25 @@ async function publishPage(context: JoinContext, held: HeldCursor, rows: readonl
     pending = failed.map((i) => pending[i]!);
   }
   if (refused.length === 0) return;
-  const letters = refused.map(({ row, reason }) => deadLetter(join.name, tables.ledger, row, reason));
+  const letters = refused.map((one) => deadLetter(join.name, tables.ledger, one));
   for (const outcome of await ports.bus.publish('deadLetters', letters)) {
     if (outcome instanceof Error)
       throw new TransientError('unavailable', 'a dead letter could not be published', outcome);
   }
-  for (const { row, reason } of refused)
-    log({ severity: 'ERROR', event: 'join.dead_letter', resultId: row.result_id, message: reason });
+  for (const { row, code, reason } of refused)
+    log({ severity: 'ERROR', event: 'join.dead_letter', resultId: row.result_id, code, message: reason });
 }
 
 const isPassing = (outcome: string | Error): boolean =>
   outcome instanceof Error && !(outcome instanceof PermanentError);
 
 /** The row itself stays in the ledger; the dead letter says where. */
-function deadLetter(join: string, ledger: string, { message: _, ...row }: LedgerRow, reason: string): Message {
+function deadLetter(join: string, ledger: string, { row: refused, code, reason }: Refused): Message {
+  const { message: _, ...row } = refused;
   return {
     data: JSON.stringify({ table: ledger, join_name: join, ...row }),
     attributes: {
-      reason: 'result_too_large',
+      reason: code,
       hint: reason.slice(0, 200),
       result_id: row.result_id,
       join,

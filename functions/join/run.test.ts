@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TransientError } from '../core/errors.ts';
+import { PermanentError, TransientError } from '../core/errors.ts';
 import { START } from '../../test/fakes/clock.ts';
 import { OPEN, type Gate } from '../../test/fakes/gate.ts';
 import { checkResults, config, FAULTS, faulty, MINUTE, published, start, type Fault } from './fixture.ts';
@@ -88,6 +88,23 @@ test('a cursor older than time travel scans the table once and loses nothing', a
   w.advance(2 * MINUTE);
   await w.tick();
   assert.deepEqual(published(w).sort(), ['e1', 'e2']);
+});
+
+test('a row that the topic refuses is a dead letter with that reason, not with the size as a guess', async () => {
+  const w = await start();
+  w.insert('e1');
+  w.advance(2 * MINUTE);
+  const refused = [new PermanentError('message_refused', 'it does not match the schema of the topic')];
+  await w.tick({
+    ...OPEN,
+    run: async (call, effect) => (call.resource === 'results' ? (refused as ReturnType<typeof effect>) : effect()),
+  });
+  const [letter] = w.bus.published('deadLetters');
+  assert.deepEqual(
+    [letter!.attributes['reason'], letter!.attributes['hint']],
+    ['message_refused', refused[0]!.message],
+  );
+  assert.deepEqual(published(w), []);
 });
 
 test('a run that is alive makes the next one answer busy', async () => {
