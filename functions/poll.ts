@@ -5,7 +5,7 @@ import { answerFailure } from './http/answers.ts';
 import type { Handler, HttpAnswer, HttpRequest } from './http/handler.ts';
 import type { Log } from './log.ts';
 import { describeWatch } from './poll/describe.ts';
-import { CONFLICT, createFromPush } from './poll/push.ts';
+import { CONFLICT, createFromPush, MAX_WATCH, TOO_LARGE } from './poll/push.ts';
 import { readLook } from './poll/task.ts';
 import { createWatcher, type Watcher } from './poll/watcher.ts';
 import type { Runtime } from './runtime.ts';
@@ -14,8 +14,6 @@ import { callerOf } from './submit/caller.ts';
 export const uses = ['clock', 'store', 'bus', 'tasks', 'probes'] as const;
 export const rawBodies = true;
 
-/** A watch is small. */
-const MAX_BODY = 256 * 1024;
 /** Attempts of one task before it is let go: the wake-up in the state goes on with less haste. */
 const TASK_ATTEMPTS = 10;
 
@@ -30,11 +28,11 @@ export function create({ ports, config }: Runtime<(typeof uses)[number]>): Handl
     const { task } = callerOf(request.headers);
     if (task !== null) return look(request, task.attempt, watcher, log);
     if (request.method === 'POST') {
-      if ((request.rawBody?.length ?? 0) > MAX_BODY)
-        return refuse(413, 'too_large', `a watch has at most ${MAX_BODY} bytes`);
       const body = parse(request);
       const isPush = typeof body === 'object' && body !== null && ('message' in body || 'data' in body);
-      return isPush ? createFromPush(body, watcher, within.bus, config, log) : post(body, watcher, log);
+      if (isPush) return createFromPush(body, watcher, within.bus, config, log);
+      if ((request.rawBody?.length ?? 0) > MAX_WATCH) return refuse(413, 'too_large', TOO_LARGE);
+      return post(body, watcher, log);
     }
     if (request.method !== 'GET' && request.method !== 'DELETE') {
       const more = { headers: { allow: 'GET, POST, DELETE' } };

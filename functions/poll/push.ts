@@ -10,6 +10,10 @@ import type { Log } from '../log.ts';
 import type { Ports } from '../ports.ts';
 import type { Watcher } from './watcher.ts';
 
+/** Bytes of a watch; its state fits into a document of Firestore. */
+export const MAX_WATCH = 256 * 1024;
+export const TOO_LARGE = `a watch has at most ${MAX_WATCH} bytes`;
+
 type Settings = Pick<Config, 'eventFields' | 'maxAttempts'>;
 
 /** A message of the topic of watches: creates the watch. What can never succeed becomes a dead letter. */
@@ -48,6 +52,7 @@ export async function createFromPush(
 export const CONFLICT = 'there is a watch with this watch_id and other content';
 
 function readSpec(data: Uint8Array): WatchSpec {
+  if (data.length > MAX_WATCH) throw new PermanentError('too_large', TOO_LARGE);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));

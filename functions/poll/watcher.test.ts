@@ -222,12 +222,12 @@ describe('a watch', () => {
     for (let i = 0; i < 2; i++) assert.equal((await push(JSON.stringify(WATCH))).status, 204);
     assert.equal(world.bus.published('deadLetters').length, 0);
     assert.ok(world.document());
-    for (const data of [JSON.stringify({ ...WATCH, timeout: '1h' }), '{', JSON.stringify({ watch_id: 'x' })]) {
-      assert.equal((await push(data)).status, 204);
-    }
+    const never = [JSON.stringify({ ...WATCH, timeout: '1h' }), '{', JSON.stringify({ watch_id: 'x' }), ' '.repeat(9_000_000)]; // prettier-ignore
+    for (const data of never) assert.equal((await push(data)).status, 204);
     const reasons = world.bus.published('deadLetters').map(({ attributes }) => attributes['reason']);
-    assert.deepEqual(reasons, ['watch_conflict', 'invalid_json', 'invalid_watch']);
+    assert.deepEqual(reasons, ['watch_conflict', 'invalid_json', 'invalid_watch', 'too_large']);
     assert.equal((await world.request('POST', { message: 7 })).status, 400);
+    assert.equal((await world.request('POST', ' '.repeat(300_000))).status, 413);
   });
 });
 
