@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { BigQuery } from '@google-cloud/bigquery';
+import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { compile } from '../../local/bigquery/sql/index.ts';
@@ -186,6 +187,28 @@ describe('appending events', () => {
     await gone.stop();
     await assert.rejects(table.append([row('gone-2')]), AmbiguousError);
   });
+});
+
+test('an answer that says nothing is no success', async () => {
+  const raw = (bytes: Buffer) => bytes;
+  const silent = new Server();
+  silent.addService(
+    { appendRows: { path: '/google.cloud.bigquery.storage.v1.BigQueryWrite/AppendRows', requestStream: true, responseStream: true, requestSerialize: raw, requestDeserialize: raw, responseSerialize: raw, responseDeserialize: raw } }, // prettier-ignore
+    {
+      // An empty message: neither a result nor an error.
+      appendRows: (call: ServerDuplexStream<Buffer, Buffer>) => call.on('data', () => call.write(Buffer.alloc(0))),
+    },
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    const started = (error: Error | null, bound: number) => (error === null ? resolve(bound) : reject(error));
+    silent.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), started);
+  });
+  try {
+    const table = createEventsTable(context({ BIGQUERY_STORAGE_EMULATOR_HOST: `127.0.0.1:${port}` }));
+    await assert.rejects(table.append([row('silent-1')]), AmbiguousError);
+  } finally {
+    silent.forceShutdown();
+  }
 });
 
 test('a summary with its steps arrives as it was', async () => {

@@ -79,6 +79,7 @@ export function createTable<Row extends object>(
         const refused = refusedRows(response);
         if (refused.size === 0) {
           if (response.error) throw inBand(response.error, what);
+          if (!response.appendResult) throw new AmbiguousError(`${what}: the answer has neither a result nor an error`);
           break;
         }
         refused.forEach((reason, at) => {
