@@ -38,6 +38,8 @@ export interface CloudOptions {
   readonly root?: string;
   /** Settings of the functions beside the addresses; see functions/settings.ts. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Told when the tables are there, before a join can read them. */
+  readonly onTables?: (bigquery: Clients['bigquery']) => Promise<void>;
   /** Seconds between two runs of join and of sweep; in the cloud 120 and 60. */
   readonly everySeconds?: { readonly join: number; readonly sweep: number };
   /** What a function is given for the addresses of the servers, such as those of somebody who listens in between. */
@@ -153,6 +155,7 @@ async function start(
   const clients = connect(addresses);
   const joins = joinsOf(options.root ?? ROOT, options.settings);
   await createTables(clients.bigquery);
+  await options.onTables?.(clients.bigquery);
   await createJoinViews(clients.bigquery, joins);
   for (const one of Object.values(functions)) keep(one);
   await Promise.all(Object.values(functions).map((one) => one.start()));

@@ -1,11 +1,11 @@
 import type { Cloud } from '../cloud.ts';
 import type { EventLog } from './event-log.ts';
 import { exportAll } from './export.ts';
-import { deadLetterHint } from './hints.ts';
+import { deadLetterHint, joinHints } from './hints.ts';
 import type { Inputs } from './inputs.ts';
 import { count, observe, writtenOverHttp, type Row } from './observe.ts';
 import { expect, type Written } from './oracle.ts';
-import { isKnownJoin } from './join.ts';
+import { isKnownJoin, JOIN } from './join.ts';
 import { MEMORY_LIMIT, type Report } from './report.ts';
 import type { Replayed } from './run.ts';
 import { micros } from './time.ts';
@@ -47,6 +47,12 @@ export async function check({ cloud, inputs, log, replayed, exportDir, now }: Ch
   const functions = await memory(cloud);
   const large = Object.keys(functions).filter((name) => functions[name]!.peakMemory >= MEMORY_LIMIT);
   const ids = new Set(received.map(({ attributes }) => attributes['result_id']));
+  const others = cloud.joins
+    .filter(({ name }) => name !== JOIN)
+    .map(({ name, topic }) => ({
+      ...{ name, topic },
+      rows: output.joined.filter((row) => row['join_name'] === name).length,
+    }));
   const { repeats, undecided, summaries } = expected;
   return {
     verdict: checks.every(passed) && large.length === 0 ? 'correct' : 'wrong',
@@ -68,6 +74,7 @@ export async function check({ cloud, inputs, log, replayed, exportDir, now }: Ch
       ...large.map((name) => `The function ${name} took more memory than it has on Google Cloud.`),
       replayed.hint,
       deadLetterHint(output.dead_letters),
+      ...joinHints(others, cloud.functions.join.lines),
     ].filter((hint) => hint !== null),
   };
 }

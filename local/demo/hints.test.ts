@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namesOf } from './fields.ts';
-import { completionHint, deadLetterHint, fieldsHint } from './hints.ts';
+import { completionHint, deadLetterHint, fieldsHint, joinHints } from './hints.ts';
 
 const event = (unique_key: string, event_status: string, second = 0): string =>
   JSON.stringify({ unique_key, event_status, timestamp: `2026-01-01T00:00:0${second}Z` });
@@ -31,4 +31,23 @@ test('when no event has a member that it must have, the members that it has are 
   assert.equal(fieldsHint(['{}', event('a', 'b')]), null);
   assert.equal(fieldsHint(['[]']), null);
   assert.match(completionHint([line], ['shipped'], names)!, /"done" \(1 key\)/);
+});
+
+test("a join of one's own is counted, and one that fails says why", () => {
+  const line = (join: string, event: string, message?: string): string =>
+    JSON.stringify({ join, event, ...(message !== undefined && { error: { message } }) });
+  const log = [
+    line('crm', 'join.failed', 'unavailable'),
+    line('crm', 'join.done'),
+    line('bad', 'join.done'),
+    line('bad', 'join.failed', 'step merge-0 failed: joins/bad/query.sql:2: Not found: Table x\n  FROM x'),
+    line('bad', 'join.plan'),
+  ];
+  const joins = [
+    { name: 'crm', topic: 'leads', rows: 1 },
+    { name: 'bad', topic: 'results', rows: 0 },
+  ];
+  const [crm, bad] = joinHints(joins, log);
+  assert.match(crm!, /^The join crm has published 1 row to the topic leads so far/);
+  assert.match(bad!, /^The join bad fails: joins\/bad\/query.sql:2: Not found: Table x FROM x\. npm run join -- check/);
 });

@@ -52,6 +52,27 @@ export function fieldsHint(lines: readonly string[], names: Names = SAME): strin
 
 const listed = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(', ');
 
+/** What a person should know of joins beside the one that is compared. `lines` are what the function join logged. */
+export function joinHints(joins: readonly JoinRows[], lines: readonly string[]): string[] {
+  const logged = lines.map(parse);
+  return joins.map(({ name, topic, rows }) => {
+    const last = logged.findLast(({ join, event }) => join === name && ENDS.has(String(event)));
+    if (last?.['event'] !== 'join.failed') {
+      return `The join ${name} has published ${counted(rows, 'row')} to the topic ${topic} so far; it is your own, so they are not compared.`;
+    }
+    const { message = '' } = (last['error'] ?? {}) as { message?: string };
+    return `The join ${name} fails: ${message.replace(/\s+/g, ' ').replace(/^step \S+ failed: /, '')}. npm run join -- check shows where; --table NAME=FILE gives it a table that it reads.`;
+  });
+}
+
+const ENDS = new Set(['join.done', 'join.failed']);
+
+export interface JoinRows {
+  readonly name: string;
+  readonly topic: string;
+  readonly rows: number;
+}
+
 /** Which reasons dead letters have, the most frequent first. */
 export function deadLetterHint(letters: readonly Row[]): string | null {
   if (letters.length === 0) return null;

@@ -5,6 +5,7 @@ import type { Remembered } from './folders.ts';
 import { nameOf, readObjects } from './input.ts';
 import { InputError, type Options } from './options.ts';
 import { toReference, type ReferenceRow } from './reference.ts';
+import { readTables, type OwnTable } from './tables.ts';
 import { rfc3339 } from './time.ts';
 
 const SAMPLE = path.resolve(import.meta.dirname, '../sample');
@@ -18,6 +19,7 @@ export interface Inputs {
   readonly hash: string;
   readonly reference: readonly ReferenceRow[];
   readonly completion: readonly string[];
+  readonly tables: readonly OwnTable[];
   /** What the members of the messages are called, and were in earlier runs. */
   readonly fields: readonly Fields[];
   readonly names: Names;
@@ -46,6 +48,7 @@ export async function readInputs(options: Options, before: Remembered | null, no
     hash,
     reference: await referenceOf(options, before, now),
     completion: completionOf(options, before),
+    tables: await readTables(options),
     fields,
     names: namesOf(fields.at(-1)!.text),
   };

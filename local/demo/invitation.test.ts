@@ -33,3 +33,10 @@ test('members are called as the run calls them', () => {
   assert.match(text, /-d '\{"event_id": "begun", "id": "my-key", "order status": "begun", "it'\\''s": "/);
   assert.doesNotMatch(text.replaceAll(/npm run.*|\?unique_key=/g, ''), /unique_key|event_status|timestamp/);
 });
+
+test('a watch goes where probes may go, else it says how', () => {
+  const callers = { ...cloud, functions: { poll: { url: 'http://poll/' } } } as typeof cloud;
+  const text = invitation(callers, { completion: ["it's"], reference, hosts: '127.0.0.1:8080,x' });
+  assert.match(text, /curl -s http:\/\/poll\/ -d '\{"watch_id".*"ready": "it'\\''s"\}.*"http:\/\/127\.0\.0\.1:8080\/"/);
+  assert.match(invitation(callers, { completion: ['a'], reference }), /--set PROBE_HOSTS=HOST:PORT/);
+});

@@ -6,9 +6,18 @@ import type { Inputs } from './inputs.ts';
 /** How to go on by oneself, ready to copy. */
 export function invitation(
   { addresses, functions, tasks }: Pick<Cloud, 'addresses' | 'functions' | 'tasks'>,
-  { completion, reference, names = SAME }: Pick<Inputs, 'completion' | 'reference'> & Partial<Pick<Inputs, 'names'>>,
+  {
+    completion,
+    reference,
+    names = SAME,
+    hosts,
+  }: Pick<Inputs, 'completion' | 'reference'> &
+    Partial<Pick<Inputs, 'names'>> & {
+      /** PROBE_HOSTS. */
+      readonly hosts?: string | undefined;
+    },
 ): string {
-  const { submit } = functions;
+  const { submit, poll } = functions;
   const status = completion[0]!;
   const all = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(completion.map((one) => `"${one}"`));
   const name = nameIn(names);
@@ -24,7 +33,7 @@ const event = { ${name('event_id')}: crypto.randomUUID(), ${name('unique_key')}:
   ${name('timestamp')}: new Date().toISOString(),${join} ${name('payload')}: { hello: "world" } };
 console.log(await new PubSub({ projectId: "${PROJECT}" }).topic("events").publishMessage({ json: event }));
 process.exit();'
-${submit === undefined || tasks === null ? '' : writes(submit.url, tasks.address, names)}
+${submit === undefined || tasks === null ? '' : writes(submit.url, tasks.address, names)}${poll === undefined ? '' : watch(poll.url, status, hosts?.split(',')[0])}
   Look at the tables:
 
 npm run -s query -- "SELECT * FROM events_unique WHERE unique_key = 'my-key'"
@@ -43,6 +52,23 @@ const nameIn =
 /** A JavaScript text inside a shell's single quotes. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll("'", "'\\''");
+}
+
+function watch(poll: string, status: string, host = ''): string {
+  if (host === '') {
+    return `
+  To watch a server of yours, start with --set PROBE_HOSTS=HOST:PORT (and --set PROBE_PRIVATE=true for this machine);
+  watches go to ${poll}, see docs/polling.md.
+`;
+  }
+  const place = host.replace(/^\*\./, '').replaceAll("'", '');
+  const body = `{"watch_id": "w-1", "unique_key": "my-key", "interval": "5s", "statuses": {"ready": ${quoted(status)}}, "probe": {"type": "http", "url": "http://${place}/"}}`;
+  return `
+  Wait for something elsewhere (this URL to answer 2xx), told as an event of its key, and ask how far it is:
+
+curl -s ${poll} -d '${body}'
+curl -s '${poll}?watch_id=w-1'
+`;
 }
 
 function writes(submit: string, tasks: string, names: Names): string {

@@ -4,7 +4,7 @@ import { HELP, parseOptions, UsageError } from './options.ts';
 
 test('options', () => {
   const args =
-    '--once --data a.gz --reference - --completion a,b --shuffle 7 --repeat 0.02 --rate 10 --chaos 0 --export out --json --state s --again --as-recorded --set EVENT_FIELDS=unique_key=id,event_status=status --set PROBE_PRIVATE=true';
+    '--once --data a.gz --reference - --completion a,b --shuffle 7 --repeat 0.02 --rate 10 --chaos 0 --export out --json --state s --again --as-recorded --table crm=c.ndjson --set EVENT_FIELDS=unique_key=id,event_status=status --set PROBE_PRIVATE=true';
   assert.deepEqual(parseOptions(args.split(' ')), {
     once: true,
     data: 'a.gz',
@@ -19,6 +19,7 @@ test('options', () => {
     json: true,
     stateDir: 's',
     again: true,
+    tables: { crm: 'c.ndjson' },
     set: { EVENT_FIELDS: 'unique_key=id,event_status=status', PROBE_PRIVATE: 'true' },
   });
   for (const option of args.match(/--[a-z-]+/g)!) assert.match(HELP, new RegExp(`${option} `));
@@ -42,6 +43,7 @@ test('mistakes are named', () => {
   mistake('--set EVENT_FIELDS=key=id', /--set EVENT_FIELDS: expected member=name pairs; .*, got "key=id"/);
   mistake('--set COMPLETION_STATUSES=a', /--completion a,b/);
   mistake('--set DATASET=a', /--set takes NAME=VALUE with one of EVENT_FIELDS, /);
+  mistake('--table crm', /--table takes NAME=FILE, got "crm"/);
   mistake('--again', /--again needs --state/);
   mistake('--data - --reference -', /only one/);
 });

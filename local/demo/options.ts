@@ -19,6 +19,8 @@ export interface Options {
   readonly stateDir: string | null;
   /** Publishes again what the state folder has already. */
   readonly again: boolean;
+  /** Files of the user's own tables by their names. */
+  readonly tables: Readonly<Record<string, string>>;
   /** Settings of the functions by name. */
   readonly set: Readonly<Record<string, string>>;
 }
@@ -33,6 +35,7 @@ up for events and queries of your own; Ctrl-C ends all of it. Exit code: 0 when 
   --once               end after the verdict
   --data FILE          events to replay, NDJSON or .gz, - for stdin (default: flights of January 2015)
   --reference FILE     reference rows for the join, NDJSON or .gz, - for stdin (default: airlines, with the default events)
+  --table NAME=FILE    a table of your own for a join to read: its rows, NDJSON or .gz; may be repeated
   --completion a,b     statuses that complete a key (default: arrived,cancelled with the default events,
                        else completed,finish,finished)
   --set NAME=VALUE     a setting of the functions: ${TRIED.join(', ')}; may be repeated
@@ -80,6 +83,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     json: values.json ?? false,
     stateDir: values.state ?? null,
     again: values.again ?? false,
+    tables: tableFiles(values.table ?? []),
     set: settings(values.set ?? []),
   };
 }
@@ -104,6 +108,7 @@ function parse(args: readonly string[]) {
         json: { type: 'boolean' },
         state: { type: 'string' },
         again: { type: 'boolean' },
+        table: { type: 'string', multiple: true },
         set: { type: 'string', multiple: true },
         help: { type: 'boolean', short: 'h' },
       },
@@ -131,6 +136,13 @@ function statuses(text: string): string[] {
   const items = text.split(',').map((item) => item.trim());
   if (items.some((item) => item === '')) throw new UsageError(`--completion takes statuses such as a,b, got "${text}"`);
   return items;
+}
+
+function tableFiles(items: readonly string[]): Record<string, string> {
+  const pairs = items.map((item) => /^([A-Za-z_]\w*)=(.+)$/s.exec(item) ?? item);
+  const wrong = pairs.find((pair) => typeof pair === 'string');
+  if (wrong !== undefined) throw new UsageError(`--table takes NAME=FILE, got "${wrong}"`);
+  return Object.fromEntries(pairs.map(([, name, file]) => [name, file])) as Record<string, string>;
 }
 
 function settings(items: readonly string[]): Record<string, string> {

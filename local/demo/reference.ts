@@ -8,6 +8,8 @@ export interface ReferenceRow {
   readonly updated_at: string | null;
 }
 
+const SUCH = '{"join_key": "AA", "name": "..."}';
+
 /**
  * Reference rows of any shape: `target_attribute` is the member of that name, else the text of the only other member,
  * else the JSON text of the other members.
@@ -17,10 +19,9 @@ export interface ReferenceRow {
 export function toReference(lines: readonly Line[], file: string, now: string): ReferenceRow[] {
   const rows = lines.map(({ text, number }) => {
     const wrong = (what: string): Error => new InputError(`${nameOf(file)}, line ${number}: ${what}`);
-    if (!isObject(text))
-      throw wrong('no JSON object; a reference row is one, such as {"join_key": "AA", "name": "..."}');
+    if (!isObject(text)) throw wrong(`no JSON object; a reference row is one, such as ${SUCH}`);
     const { join_key, updated_at, ...others } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof join_key !== 'string') throw wrong('"join_key" is missing or is no text');
+    if (typeof join_key !== 'string') throw wrong(`"join_key" is missing or is no text; a reference row is ${SUCH}`);
     return {
       join_key,
       target_attribute: targetAttribute(others),

@@ -14,6 +14,7 @@ import type { Options } from './options.ts';
 import { render } from './report.ts';
 import { replay } from './run.ts';
 import { DEMO_NOTE, DEMO_SCHEDULE, DEMO_SETTINGS } from './settings.ts';
+import { loadTables } from './tables.ts';
 import { inUse } from './in-use.ts';
 import { toldToEnd } from '../ending.ts';
 import { announce, withdraw } from '../running.ts';
@@ -61,6 +62,7 @@ export async function run({ options, inputs, before, console }: Session): Promis
           live.listener(topic, messages);
         };
       },
+      onTables: (bigquery) => loadTables(bigquery, inputs.tables),
       callers: !options.once,
       settings: {
         ...DEMO_SETTINGS,
@@ -84,7 +86,7 @@ export async function run({ options, inputs, before, console }: Session): Promis
     keepLogs ||= report.verdict === 'wrong';
     if (keepLogs) console.line(`The logs of the functions are in ${logDir}`);
     if (!options.once) {
-      console.line(`\n${invitation(cloud, inputs)}`);
+      console.line(`\n${invitation(cloud, { ...inputs, hosts: options.set['PROBE_HOSTS'] })}`);
       live.start();
       await ended;
     }

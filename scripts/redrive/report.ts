@@ -17,7 +17,7 @@ export function describePlan(plan: Plan, bytesBilled: number): string {
     `${plan.messages} dead letters to publish again`,
     ...[...plan.groups].map(([group, count]) => `  ${count}  ${group}`),
     ...[...plan.skipped].map(([why, count]) => `  ${count}  left alone: ${WHY[why]}`),
-    `Reading cost about ${dollars(bytesBilled * QUERY_PER_BYTE)}; publishing and storing them costs about ${dollars(
+    `Reading cost ${dollars(bytesBilled * QUERY_PER_BYTE)}; publishing and storing them costs ${dollars(
       plan.bytes * PUBSUB_PER_BYTE + plan.messages * EVENT,
     )}`,
   ];
@@ -25,5 +25,5 @@ export function describePlan(plan: Plan, bytesBilled: number): string {
 }
 
 function dollars(value: number): string {
-  return value < 0.01 ? 'less than $0.01' : `$${value.toFixed(2)}`;
+  return value < 0.01 ? 'less than $0.01' : `about $${value.toFixed(2)}`;
 }
