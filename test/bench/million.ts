@@ -5,8 +5,6 @@ import { ROOT, Subject } from './subject.ts';
 
 export interface Million {
   readonly events: number;
-  /** Bytes of heap that each event after the first tenth left behind. */
-  readonly kept: number;
   /** MiB of heap alive after each tenth. */
   readonly heap: readonly number[];
   readonly peakMiB: number;
@@ -35,7 +33,6 @@ export async function million(
     const { peak } = await ingest.usage();
     return {
       events,
-      kept: (heap[9]! - heap[0]!) / (9 * tenth),
       heap: heap.map((bytes) => bytes / 2 ** 20),
       peakMiB: peak / 2 ** 20,
       failures,
