@@ -4,6 +4,7 @@ import { ConfigError, describeConfig, loadConfig, type Config } from './config.t
 import { toError } from './core/errors.ts';
 import { createClock } from './gcp/clock.ts';
 import { createRuntime } from './gcp/runtime.ts';
+import { RETRY_LATER } from './http/answers.ts';
 import { Drain } from './http/drain.ts';
 import { takeRequests } from './http/direct.ts';
 import type { Handler, HttpAnswer, HttpRequest } from './http/handler.ts';
@@ -79,7 +80,7 @@ async function serve(
 }
 
 async function answerWith(handler: Handler, config: Config, incoming: HttpRequest): Promise<HttpAnswer> {
-  if (drain.draining) return { status: 503, headers: { connection: 'close' } };
+  if (drain.draining) return { status: 503, headers: { ...RETRY_LATER, connection: 'close' } };
   const traced = forRequest(log, config.projectId, incoming.headers);
   try {
     return await handler(incoming, traced);

@@ -82,7 +82,15 @@ test('on SIGTERM what is under way is finished and answered', async () => {
     const loaded = load({ url: ingest.url, inFlight: count, count, body: (n) => source.push(n, 'stop') });
     while ((await rows()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     const begin = performance.now();
-    assert.equal(await ingest.stop(), 0);
+    const stopped = ingest.stop();
+    let late: Response;
+    do {
+      late = await fetch(ingest.url);
+      await late.arrayBuffer();
+    } while (late.status === 400);
+    assert.equal(late.status, 503, 'what comes now may try again elsewhere');
+    assert.ok(Number(late.headers.get('retry-after')) > 0);
+    assert.equal(await stopped, 0);
     assert.ok(performance.now() - begin < 10_000);
     const { failures } = await loaded;
     const refused = Object.values(failures).reduce((sum, n) => sum + n, 0);

@@ -4,6 +4,7 @@ import { parseJoin, type JoinSettings } from '../../functions/core/join/settings
 import * as finish from '../../functions/finish.ts';
 import type { Handler, HttpAnswer, HttpRequest } from '../../functions/http/handler.ts';
 import * as ingest from '../../functions/ingest.ts';
+import { untilTimeout } from '../../functions/join/end.ts';
 import { runJoin } from '../../functions/join/run.ts';
 import type { Clock, Ports, Store } from '../../functions/ports.ts';
 import * as poll from '../../functions/poll.ts';
@@ -45,7 +46,8 @@ export class Instance {
       submit: submit.create(runtime('submit')),
       poll: poll.create(runtime('poll')),
       join: async () => {
-        await runJoin({ join: joinOf(config), tables: TABLES, config, ports: joinPorts, log: world.log });
+        const ports = untilTimeout(joinPorts, config);
+        await runJoin({ join: joinOf(config), tables: TABLES, config, ports, log: world.log });
         return { status: 200 };
       },
     };
