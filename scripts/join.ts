@@ -46,7 +46,7 @@ async function backfill(context: JoinContext, options: BackfillOptions): Promise
   const price = await priceBackfill(context, left);
   say(
     `Project ${config.projectId}, join ${join.name}: event times from ${date(left.next)} to ${date(to)} in ${price.steps} ` +
-      `steps of at most ${days} days, up to ${price.bytes} bytes, about ${dollars(price.bytes)}`,
+      `steps of at most ${days} days, up to ${price.bytes.toLocaleString('en-US')} bytes, about ${dollars(price.billed)}`,
   );
   if (left.next > from) say(`It goes on with what was begun at ${date(from)}.`);
   if (price.largest > join.maxBytesBilled)

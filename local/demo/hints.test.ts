@@ -40,7 +40,7 @@ test("a join of one's own is counted, and one that fails says why", () => {
     line('crm', 'join.failed', 'unavailable'),
     line('crm', 'join.done'),
     line('bad', 'join.done'),
-    line('bad', 'join.failed', 'step merge-0 failed: joins/bad/query.sql:2: Not found: Table x\n  FROM x'),
+    line('bad', 'join.failed', 'job codaflow_bad_merge_0: joins/bad/query.sql:2: Not found: Table x\n  FROM x'),
     line('bad', 'join.plan'),
   ];
   const joins = [

@@ -61,7 +61,7 @@ export function joinHints(joins: readonly JoinRows[], lines: readonly string[]):
       return `The join ${name} has published ${counted(rows, 'row')} to the topic ${topic} so far; it is your own, so they are not compared.`;
     }
     const { message = '' } = (last['error'] ?? {}) as { message?: string };
-    return `The join ${name} fails: ${message.replace(/\s+/g, ' ').replace(/^step \S+ failed: /, '')}. npm run join -- check shows where; --table NAME=FILE gives it a table that it reads.`;
+    return `The join ${name} fails: ${message.replace(/\s+/g, ' ').replace(/^(step|job) \S+?( failed)?: /, '')}. npm run join -- check shows where; --table NAME=FILE gives it a table that it reads.`;
   });
 }
 

@@ -13,7 +13,7 @@ import { Live } from './live.ts';
 import type { Options } from './options.ts';
 import { render } from './report.ts';
 import { replay } from './run.ts';
-import { DEMO_NOTE, DEMO_SCHEDULE, DEMO_SETTINGS } from './settings.ts';
+import { DEMO_NOTE, DEMO_SCHEDULE, DEMO_SETTINGS, TRIED } from './settings.ts';
 import { loadTables } from './tables.ts';
 import { inUse } from './in-use.ts';
 import { toldToEnd } from '../ending.ts';
@@ -49,6 +49,8 @@ export async function run({ options, inputs, before, console }: Session): Promis
   try {
     console.note(`Codaflow on this machine: ${inputs.title}`);
     console.note(DEMO_NOTE);
+    for (const name of TRIED.filter((one) => process.env[one] !== undefined && !(one in options.set)))
+      console.note(`${name} of your environment reaches no function here; say --set ${name}=VALUE`);
     const chaos = options.chaos === null ? null : new Chaos(options.chaos);
     cloud = await startCloud({
       ...(stateDir !== null && { stateDir }),

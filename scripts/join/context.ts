@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../functions/config.ts';
-import { loadJoins } from '../../functions/gcp/joins.ts';
+import { isOwnTopic, loadJoins } from '../../functions/gcp/joins.ts';
 import { createRuntime } from '../../functions/gcp/runtime.ts';
 import type { JoinContext } from '../../functions/join/context.ts';
 import { tablesOf } from '../../functions/join/tables.ts';
@@ -22,9 +22,11 @@ export async function contexts(options: Options, log: (entry: LogEntry) => void)
     DATASET: options.dataset,
     ...(options.location === null ? {} : { LOCATION: options.location }),
   });
+  const topic = options.command === 'backfill' ? options.topic : null;
+  if (topic !== null && isOwnTopic(topic, config))
+    throw new UsageError(`--topic ${topic} is one of Codaflow's own; joined rows need a topic of their own`);
   const clock = { now: () => Date.now() * 1000, sleep: (ms: number, signal?: AbortSignal) => pause(ms, signal) };
   const runtime = await createRuntime({ config, log, clock }, ['clock', 'ids', 'store', 'bus', 'warehouse']);
-  const topic = options.command === 'backfill' ? options.topic : null;
   return [...loadJoins(config, JOINS).values()].map((found) => {
     const join = topic === null ? found : { ...found, topic };
     return { join, tables: tablesOf(join, config), config, ports: runtime.ports, log };
