@@ -39,7 +39,7 @@ resource "google_cloud_scheduler_job" "join" {
 
   lifecycle {
     precondition {
-      condition     = !contains(["events", "completions", "summaries", "dead-letters"], each.value.topic)
+      condition     = !contains(local.own_topics, each.value.topic)
       error_message = "joins/${each.key}/join.json: topic ${each.value.topic} is Codaflow's own; joined rows need a topic of their own, such as results."
     }
     precondition {

@@ -1,11 +1,10 @@
 # Topics, the subscriptions that push to the functions, and where failed messages go.
 
 locals {
+  own_topics = ["events", "completions", "summaries", "dead-letters", "watches"]
+
   # Besides these, every join names a topic for its rows.
-  topics = toset(concat(
-    ["events", "completions", "summaries", "dead-letters", "watches"],
-    [for join in values(local.joins) : join.topic],
-  ))
+  topics = toset(concat(local.own_topics, [for join in values(local.joins) : join.topic]))
 
   # A push subscription of our own, not a trigger: a trigger has no dead letter, 24 hours of retention and retries off.
   pushes = {

@@ -27,10 +27,22 @@ export function loadJoins(config: Config, directory: string): ReadonlyMap<string
       maxBytesBilled: config.maxBytesBilled,
     };
     const join = parseJoin(name, query, file.object(), defaults, (member) => file.where(member));
+    if (isOwnTopic(join.topic, config))
+      throw new Error(
+        `${file.where('topic')}topic ${join.topic} is one of Codaflow's own; joined rows need a topic of their own, such as results`,
+      );
     // Else every window would begin outside time travel.
     if (join.lookback > config.timeTravel - 2 * config.timeTravelMargin)
       throw new Error(`The join ${name}: lookback must not be longer than TIME_TRAVEL less twice TIME_TRAVEL_MARGIN`);
     joins.set(name, join);
   }
   return joins;
+}
+
+/** Whether a topic is one whose messages Codaflow takes or writes itself: joined rows there would be taken for others. */
+export function isOwnTopic(topic: string, config: Config): boolean {
+  const { eventsTopic, completionsTopic, summariesTopic, deadLettersTopic } = config;
+  // No function publishes to the topic of the watches, so no setting names it; the topics share a prefix.
+  const watchesTopic = eventsTopic.replace(/events$/, 'watches');
+  return [eventsTopic, completionsTopic, summariesTopic, deadLettersTopic, watchesTopic].includes(topic);
 }

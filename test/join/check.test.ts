@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { checkJoin } from '../../functions/join/check.ts';
 import { runBackfill } from '../../functions/join/backfill.ts';
+import { contexts } from '../../scripts/join/context.ts';
+import { UsageError } from '../../scripts/join/options.ts';
 import { priceBackfill } from '../../scripts/join/price.ts';
 import { JoinCloud, text } from './cloud.ts';
 
@@ -78,4 +80,13 @@ test('a backfill on the local BigQuery: history before the first run, once, unde
   const ids = cloud.results().map((row) => row['event_id']);
   assert.deepEqual(ids.sort(), ['h-1', 'h-2', 'h-3', 'live']);
   assert.equal(new Set(cloud.bus.published('results').map(({ attributes }) => attributes['result_id'])).size, 4);
+});
+
+test("a backfill into one of Codaflow's own topics is refused", async () => {
+  const place = { project: 'some-project', dataset: 'codaflow', location: null };
+  const range = { from: 0, to: 86_400e6, days: 1, restart: false, dryRun: false, yes: true };
+  await assert.rejects(
+    contexts({ command: 'backfill', name: 'enrich', topic: 'watches', ...place, ...range }, () => undefined),
+    (error) => error instanceof UsageError && error.message.startsWith('--topic watches is one of'),
+  );
 });

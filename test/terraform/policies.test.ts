@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { SETTINGS, type Setting } from '../../functions/settings.ts';
 import { OPTIONAL } from './permissions.ts';
@@ -41,6 +43,25 @@ describe('policies', { skip: withoutTerraform }, () => {
       for (const policy of Object.keys(POLICIES)) assert.deepEqual(check(policy, plan), [], policy);
     });
   }
+
+  test("joins into Codaflow's own topics are refused", async () => {
+    const own = ['events', 'completions', 'summaries', 'dead-letters', 'watches'];
+    const folders = own.map((_, n) => path.join(workspace.root, 'joins', `own${n}`));
+    for (const [n, folder] of folders.entries()) {
+      mkdirSync(folder);
+      writeFileSync(path.join(folder, 'join.json'), JSON.stringify({ topic: own[n] }));
+      writeFileSync(path.join(folder, 'query.sql'), 'SELECT * FROM new_events');
+    }
+    try {
+      await assert.rejects(workspace.plan(), ({ message }: Error) => {
+        const refused = message.replace(/[│\s]+/g, ' ').matchAll(/topic (\S+) is Codaflow's own/g);
+        assert.deepEqual([...refused].map(([, topic]) => topic).sort(), own.toSorted());
+        return true;
+      });
+    } finally {
+      for (const folder of folders) rmSync(folder, { recursive: true });
+    }
+  });
 
   test('deployments with another prefix share no name', async () => {
     const all = { event_schema: { definition: '{}' }, ...OPTIONAL.variables };
