@@ -23,9 +23,10 @@ export function isDone(world: World): boolean {
 export function checkRest(world: World): void {
   const sent = itemsOf(world).flatMap((item) => ('event' in item ? [item.event] : []));
   checkDeadLetters(world);
-  const accepted = [...sent.filter(({ refused }) => refused === undefined), ...checkItems(world)];
+  const texts = new Map(checkItems(world).map(({ event, text }) => [event, text]));
+  const accepted = [...sent.filter(({ refused }) => refused === undefined), ...texts.keys()];
   // Whether an event counts that was given up is open: each part of its way may have been gone.
-  const [open, sure] = partition(accepted, (event) => isGivenUp(world, event));
+  const [open, sure] = partition(accepted, (event) => isGivenUp(world, texts.get(event) ?? messageOf({ event }).data));
   checkTable(world, sure, open);
   const byKey = Map.groupBy(checkConflicts(world, sure), ({ key }) => key);
   const openByKey = Map.groupBy(distinct(open), ({ key }) => key);
@@ -51,8 +52,8 @@ function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[],
 const distinct = (events: readonly PlannedEvent[]) => [...new Map(events.map((e) => [`${e.key} ${e.id}`, e])).values()];
 
 /** Whether the last delivery attempt of the event failed: by our own word, or by Pub/Sub's. */
-function isGivenUp(world: World, event: PlannedEvent): boolean {
-  return lettersOf(world, messageOf({ event }).data).some(({ attributes }) => isLast(attributes));
+function isGivenUp(world: World, data: string): boolean {
+  return lettersOf(world, data).some(({ attributes }) => isLast(attributes));
 }
 
 function isLast(attributes: Message['attributes']): boolean {

@@ -22,12 +22,12 @@ interface Outcome {
 }
 
 /** Holds watched items at rest to what was planned; returns the events that they became. */
-export function checkItems(world: World): PlannedEvent[] {
+export function checkItems(world: World): { readonly event: PlannedEvent; readonly text: string }[] {
   const lives = livesOf.get(world)!;
   for (const id of new Set(world.plan.messages.flatMap((one) => ('watch' in one ? [one.watch.id] : [])))) {
     checkCreations(world, id, lives.filter((life) => life.id === id)); // prettier-ignore
   }
-  return lives.map((life) => checkLife(world, life));
+  return lives.map((life) => ({ event: checkLife(world, life), text: life.text! }));
 }
 
 /** Of what was asked for under one id, one content is watched; the others were refused. */
