@@ -60,6 +60,22 @@ describe('configuration', () => {
     );
   });
 
+  test('refuses what would mean nothing, or another thing', () => {
+    for (const [name, texts] of Object.entries({
+      SUMMARY_FIELDS: ['/a,/b,/a'],
+      EVENT_FIELDS: ['unique_key=a,unique_key=b', 'unique_key=a=b'],
+      PROBE_HOSTS: ['https://example.com', 'example.com/', '*', '*.', 'a.*.example.com', 'a,,b', 'example.com:', 'ex ample.com'], // prettier-ignore
+      GRACE: ['36501d', '999999999d'],
+    })) {
+      for (const text of texts) assert.equal(problems({ [name]: text }).length, 1, `${name}=${text}`);
+    }
+    const allowed = ['api.example.com', '*.example.org:8443', '127.0.0.1:80', '[::1]:8080', 'localhost', 'a_b-c.de'];
+    assert.deepEqual(loadConfig({ ...BASE, PROBE_HOSTS: allowed.join(', ') }).probeHosts, allowed);
+    assert.deepEqual(problems({ GRACE: '36500d', CLAIM: '0s', JOIN_LEASE: '0s', STATE_RETENTION: '0s' }), [
+      'CLAIM, JOIN_LEASE, STATE_RETENTION must be longer than 0s',
+    ]);
+  });
+
   test('the names of the members', () => {
     const { eventFields } = loadConfig({ ...BASE, EVENT_FIELDS: 'unique_key=user_id, event_status=action' });
     assert.deepEqual(

@@ -16,6 +16,9 @@ export class ConfigError extends Error {
 /** The functions' timeout less what the start of an instance, a body and an answer may take. */
 const LONGEST_REQUEST = 55e6;
 
+/** Times that nothing works without. */
+const POSITIVE = ['claim', 'joinLease', 'joinStep', 'portDeadline', 'retention'] as const;
+
 /** Conditions between settings: text of the problem, or null. */
 const RULES: readonly ((c: Config) => string | null)[] = [
   (c) => (c.joinWait > c.joinLookback ? 'JOIN_WAIT must not be longer than JOIN_LOOKBACK' : null),
@@ -41,7 +44,10 @@ const RULES: readonly ((c: Config) => string | null)[] = [
       ? `STEPS_BYTES, IDS_INLINE and SUMMARY_FIELDS let the state of a key grow to ${bytes} bytes; a Firestore document holds 1 MiB`
       : null;
   },
-  (c) => (c.joinStep === 0 ? 'JOIN_STEP must be longer than 0s' : null),
+  (c) => {
+    const none = POSITIVE.filter((name) => c[name] === 0).map((name) => SETTINGS[name].env);
+    return none.length > 0 ? `${none.join(', ')} must be longer than 0s` : null;
+  },
   (c) =>
     c.partitioning === 'HOUR' && (c.partitionExpiration === 0 || c.partitionExpiration > 400 * 86_400e6)
       ? 'EVENTS_PARTITIONING=HOUR needs EVENTS_PARTITION_EXPIRATION of at most 400d: a table has at most 10,000 partitions'

@@ -16,11 +16,16 @@ export interface Setting<T> {
 
 const UNITS: Readonly<Record<string, Micros>> = { ms: 1e3, s: 1e6, m: 60e6, h: 3600e6, d: 86_400e6 };
 
+const LONGEST = 36_500 * 86_400e6;
+
 /** `90s`, `10m`, `24h`, `35d`, `500ms`, `0s` -> microseconds. */
 function duration(text: string): Micros {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
   if (match === null) throw new Error('expected a duration such as 30s, 10m, 24h or 35d');
-  return Number(match[1]) * UNITS[match[2]!]!;
+  const micros = Number(match[1]) * UNITS[match[2]!]!;
+  // Added to a time it must still be a time.
+  if (micros > LONGEST) throw new Error('expected at most 36500d');
+  return micros;
 }
 
 const SIZES: Readonly<Record<string, number>> = {
@@ -65,6 +70,16 @@ function pointers(text: string): readonly string[] {
   if (items.length > 20) throw new Error('expected at most 20 JSON pointers');
   if (items.some((item) => !/^(\/([^~/]|~[01])*)+$/.test(item)))
     throw new Error('expected JSON pointers such as /amount,/order/total');
+  if (new Set(items).size < items.length) throw new Error('expected each JSON pointer once');
+  return items;
+}
+
+const HOST = /^((\*\.)?[\w-]+(\.[\w-]+)*|\[[\da-f:.]+\])(:\d+)?$/i;
+
+function hosts(text: string): readonly string[] {
+  const items = list(text);
+  if (!items.every((item) => HOST.test(item)))
+    throw new Error('expected hosts such as api.example.com,*.example.org:8443');
   return items;
 }
 
@@ -98,13 +113,14 @@ export type Member = (typeof MEMBERS)[number];
 /** `unique_key=user_id,event_status=action` -> the name of each member in the producers' messages. */
 function eventFields(text: string): Readonly<Record<Member, string>> {
   const names = Object.fromEntries(MEMBERS.map((member) => [member, member])) as Record<Member, string>;
-  for (const pair of list(text)) {
-    const [member, name] = pair.split('=');
-    if (!MEMBERS.includes(member as Member) || name === undefined || name === '') {
+  const pairs = list(text).map((pair) => pair.split('='));
+  for (const [member, name, ...rest] of pairs) {
+    if (!MEMBERS.includes(member as Member) || name === undefined || name === '' || rest.length > 0) {
       throw new Error(`expected member=name pairs; members are ${MEMBERS.join(', ')}`);
     }
     names[member as Member] = name;
   }
+  if (new Set(pairs.map(([member]) => member)).size < pairs.length) throw new Error('a member has two names');
   if (new Set(Object.values(names)).size !== MEMBERS.length) throw new Error('two members have the same name');
   return names;
 }
@@ -250,7 +266,7 @@ export const SETTINGS = {
     'PROBE_HOSTS',
     '',
     'Hosts that HTTP probes may call, such as api.example.com,*.example.org:8443',
-    list,
+    hosts,
   ),
   probePrivate: define(
     'PROBE_PRIVATE',

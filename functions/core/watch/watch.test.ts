@@ -185,7 +185,7 @@ describe('creating', () => {
 });
 
 test('the event of an outcome is an event whatever the answer', () => {
-  const names = { ...NAMES, join_key: 'join_key', sequence: 'sequence' };
+  const own = { ...NAMES, join_key: 'join_key', sequence: 'sequence' };
   const answers = fc.oneof(
     fc.json(),
     fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
@@ -202,13 +202,20 @@ test('the event of an outcome is an event whatever the answer', () => {
     fc.constantFrom(1, 499, 500, 501, 20_000).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
   );
   fc.assert(
-    fc.property(answers, fc.constantFrom('ready', 'failed'), (answer, kind) => {
-      const state = recordAttempt(fresh(), 1, { kind, answer, reason: 'gone' }, START, START, RULES)!;
-      const delivery = { data: Buffer.from(outcomeEvent(state, names)!), attributes: {}, messageId: 'm' };
-      const event = decode(delivery, names, acceptedRange(START, 'DAY', 0));
-      assert.equal(event.payload ?? 'null', state.outcome!.answer?.trim() ?? 'null');
-      if (!/\\ud/.test(answer) && answer.length < 1000) assert.equal(state.outcome!.answer, answer);
-    }),
+    fc.property(
+      answers,
+      fc.constantFrom('ready', 'failed'),
+      fc.constantFrom(...Object.keys(own)),
+      (answer, kind, member) => {
+        const names = { ...own, [member]: 'watch' };
+        const state = recordAttempt(fresh(), 1, { kind, answer, reason: 'gone' }, START, START, RULES)!;
+        const delivery = { data: Buffer.from(outcomeEvent(state, names)!), attributes: {}, messageId: 'm' };
+        const event = decode(delivery, names, acceptedRange(START, 'DAY', 0));
+        assert.equal(event.payload ?? 'null', state.outcome!.answer?.trim() ?? 'null');
+        assert.ok(event.extra!.includes('"watch_":{"watch_id":"w"'));
+        if (!/\\ud/.test(answer) && answer.length < 1000) assert.equal(state.outcome!.answer, answer);
+      },
+    ),
   );
 });
 
