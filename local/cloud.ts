@@ -154,7 +154,7 @@ async function start(
       : null;
   const clients = connect(addresses);
   const joins = joinsOf(options.root ?? ROOT, options.settings);
-  await createTables(clients.bigquery);
+  await createTables(clients.bigquery, options.settings);
   await options.onTables?.(clients.bigquery);
   await createJoinViews(clients.bigquery, joins);
   for (const one of Object.values(functions)) keep(one);

@@ -6,7 +6,7 @@ import * as resources from './resources.ts';
 const { PROJECT, DATASET } = resources;
 
 /** Creates the dataset, its tables and views through the real client. What is there already stays. */
-export async function createTables(bigquery: BigQuery): Promise<void> {
+export async function createTables(bigquery: BigQuery, settings: Readonly<Record<string, string>> = {}): Promise<void> {
   const dataset = bigquery.dataset(DATASET);
   await unlessThere(dataset.create({ location: resources.LOCATION }));
   for (const { name, schema, partition, cluster } of resources.tables()) {
@@ -18,7 +18,7 @@ export async function createTables(bigquery: BigQuery): Promise<void> {
       }),
     );
   }
-  for (const { name, query } of resources.views()) {
+  for (const { name, query } of resources.views(settings)) {
     await unlessThere(dataset.createTable(name, { view: { query, useLegacySql: false } }));
   }
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { loadConfig } from '../functions/config.ts';
 
 /**
  * What there is in the cloud besides the functions. Schemas and views are the very files that Terraform deploys; the
@@ -42,13 +43,31 @@ export function tables(): TableDefinition[] {
   }));
 }
 
-export function views(): { readonly name: string; readonly query: string }[] {
+/**
+ * The views, as Terraform deploys them with these settings. Partitions do not expire here: `events_days` and
+ * `summaries_days`, of which `kept` may name others, are longer than events are accepted.
+ */
+export function views(
+  settings: Readonly<Record<string, string>> = {},
+  kept: Readonly<Partial<Record<'events_days' | 'summaries_days', number>>> = {},
+): { readonly name: string; readonly query: string }[] {
+  const { silence, retention } = loadConfig({ PROJECT_ID: PROJECT, ...settings });
+  const values: Readonly<Record<string, string | number>> = {
+    dataset: `${PROJECT}.${DATASET}`,
+    silence_seconds: Math.ceil(silence / 1e6),
+    retention_seconds: Math.ceil(retention / 1e6),
+    events_days: 36_500,
+    summaries_days: 36_500,
+    ...kept,
+  };
   const folder = path.join(TERRAFORM, 'sql');
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .map((file) => ({
       name: path.basename(file, '.sql'),
-      query: readFileSync(path.join(folder, file), 'utf8').replaceAll('${dataset}', `${PROJECT}.${DATASET}`),
+      query: readFileSync(path.join(folder, file), 'utf8').replace(/\$\{(\w+)\}/g, (_, name: string) =>
+        String(values[name]),
+      ),
     }));
 }
 

@@ -27,6 +27,17 @@ locals {
     } : {},
   )
 
+  # By what the view `reconciliation` judges. Defaults are those of functions/settings.ts; a table that keeps its
+  # partitions keeps them longer than events are accepted.
+  seconds = { ms = 0.001, s = 1, m = 60, h = 3600, d = 86400 }
+  silence = lookup(var.settings, "SILENCE_DEADLINE", "24h")
+  reconciliation = {
+    silence_seconds   = ceil(tonumber(regex("^\\d+", local.silence)) * local.seconds[regex("[a-z]+$", local.silence)])
+    retention_seconds = tonumber(trimsuffix(lookup(var.settings, "STATE_RETENTION", "35d"), "d")) * local.seconds["d"]
+    events_days       = floor(coalesce(var.bigquery.events_expiration_days, 36500))
+    summaries_days    = floor(coalesce(var.bigquery.summaries_expiration_days, 36500))
+  }
+
   views = toset([for file in fileset(path.module, "sql/*.sql") : trimsuffix(basename(file), ".sql")])
 }
 
@@ -70,9 +81,9 @@ resource "google_bigquery_table" "view" {
   deletion_protection = false
 
   view {
-    query = templatefile("${path.module}/sql/${each.key}.sql", {
+    query = templatefile("${path.module}/sql/${each.key}.sql", merge(local.reconciliation, {
       dataset = "${var.project_id}.${google_bigquery_dataset.codaflow.dataset_id}"
-    })
+    }))
     use_legacy_sql = false
   }
 

@@ -197,6 +197,10 @@ variable "settings" {
     error_message = "settings has a name that is unknown or follows from another variable. Free are: ${join(", ", local.free_settings)}."
   }
   validation {
+    condition     = can(regex("^\\d{1,9}(ms|s|m|h|d)$", lookup(var.settings, "SILENCE_DEADLINE", "24h")))
+    error_message = "settings.SILENCE_DEADLINE is a duration such as 30s, 10m, 24h or 35d."
+  }
+  validation {
     condition = try(
       tonumber(regex("^(\\d+)d$", lookup(var.settings, "STATE_RETENTION", "35d"))[0]) * 86400 > tonumber(trimsuffix(var.subscriptions.retention, "s")),
       false,

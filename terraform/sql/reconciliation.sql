@@ -1,22 +1,45 @@
--- Keys whose stored events and summaries disagree although nothing came for an hour
--- (for keys without any summary: for a day and an hour, when the silence deadline has passed).
+-- Keys whose stored events and summaries disagree, an hour after their summary was due. A correction of a finished
+-- summary comes within minutes; anything else only after the silence deadline, and so does a key that speaks again when
+-- its state may have been forgotten.
+-- Expired partitions take rows along. Where events may be gone, only more events than were summed are a difference; a
+-- key whose first summary may be gone is left out.
 WITH stored AS (
-  SELECT unique_key, COUNT(DISTINCT event_id) AS events, MAX(ingest_time) AS last_ingest_time
+  SELECT
+    unique_key,
+    COUNT(DISTINCT event_id) AS events,
+    MIN(ingest_time) AS first_ingest_time,
+    MAX(ingest_time) AS last_ingest_time
   FROM `${dataset}.events`
   GROUP BY unique_key
 ),
 newest AS (
-  SELECT unique_key, generation, total_steps
+  SELECT unique_key, generation, state, total_steps, start_time, written_at
   FROM `${dataset}.summaries`
   QUALIFY ROW_NUMBER() OVER (PARTITION BY unique_key, generation ORDER BY revision DESC) = 1
 ),
 summed AS (
-  SELECT unique_key, SUM(total_steps) AS total_steps
+  SELECT
+    unique_key,
+    SUM(total_steps) AS total_steps,
+    MIN(start_time) AS start_time,
+    MAX(IF(state = 'finished', written_at, NULL)) AS finished_at
   FROM newest
   GROUP BY unique_key
 )
 SELECT stored.unique_key, stored.events, IFNULL(summed.total_steps, 0) AS total_steps, stored.last_ingest_time
 FROM stored
 LEFT JOIN summed ON summed.unique_key = stored.unique_key
-WHERE stored.events != IFNULL(summed.total_steps, 0)
-  AND stored.last_ingest_time < TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL IF(summed.total_steps IS NULL, 25, 1) HOUR)
+WHERE stored.last_ingest_time < TIMESTAMP_SUB(
+    CURRENT_TIMESTAMP(),
+    INTERVAL IF(
+      stored.last_ingest_time < TIMESTAMP_ADD(summed.finished_at, INTERVAL ${retention_seconds} SECOND),
+      3600,
+      3600 + ${silence_seconds}
+    ) SECOND
+  )
+  AND stored.events != IFNULL(summed.total_steps, 0)
+  AND (
+    stored.events > IFNULL(summed.total_steps, 0)
+    OR summed.start_time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL (${events_days} - 1) DAY)
+  )
+  AND stored.first_ingest_time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL (${summaries_days} - 1) DAY)

@@ -216,6 +216,14 @@ run "refuses_unknown_setting" {
   expect_failures = [var.settings]
 }
 
+run "refuses_setting_that_is_no_duration" {
+  command = plan
+  variables {
+    settings = { SILENCE_DEADLINE = "2 days" }
+  }
+  expect_failures = [var.settings]
+}
+
 run "refuses_setting_that_follows" {
   command = plan
   variables {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { DATASET, PROJECT, views } from '../../local/resources.ts';
 import type { Field } from '../../local/bigquery/sql/types.ts';
 import type { Value } from './values.ts';
 
@@ -27,7 +28,9 @@ export function schema(table: string): Field[] {
 }
 
 export function view(name: string): string {
-  return readFileSync(path.join(TERRAFORM, 'sql', `${name}.sql`), 'utf8').replaceAll('${dataset}', 'ds');
+  return views()
+    .find((view) => view.name === name)!
+    .query.replaceAll(`${PROJECT}.${DATASET}.`, 'ds.');
 }
 
 const columns = (table: string): Record<string, string> =>

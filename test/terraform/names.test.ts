@@ -77,5 +77,20 @@ describe('names', { skip: withoutTerraform }, () => {
     assert.deepEqual(planned, joins.map(leftOut));
   });
 
+  test('every view has the same query in both worlds, whatever is set', async () => {
+    const settings = { SILENCE_DEADLINE: '48h', STATE_RETENTION: '50d' };
+    const other = await workspace.plan({
+      settings,
+      bigquery: { events_expiration_days: 400, summaries_expiration_days: 90 },
+    });
+    const queries = (planned: Plan) =>
+      planned
+        .of('google_bigquery_table', 'view')
+        .map(({ after: view }) => (view['view'] as [{ query: string }])[0].query.replaceAll('`demo-project.', `\`${local.PROJECT}.`)); // prettier-ignore
+    const expected = (views: readonly { readonly query: string }[]) => views.map(({ query }) => query);
+    assert.deepEqual(queries(plan), expected(local.views()));
+    assert.deepEqual(queries(other), expected(local.views(settings, { events_days: 400, summaries_days: 90 })));
+  });
+
   test('what the sweep searches is indexed', () => assert.deepEqual(wakeIndexProblems(plan), []));
 });
