@@ -27,10 +27,10 @@ export interface Options {
 
 export const HELP = `npm start -- [options]
 
-Runs the whole of Codaflow on this machine: local servers for Pub/Sub, Firestore, BigQuery and Cloud Scheduler, the
-functions as processes of their own, a replay of real events, and a check of everything that comes out. Then it stays
-up for events and queries of your own; Ctrl-C ends all of it. Exit code: 0 when everything is as expected, 1 when not,
-2 when an option or a file cannot be used.
+Runs the whole of Codaflow on this machine: local servers for Pub/Sub, Firestore, BigQuery, Cloud Tasks and Cloud
+Scheduler, the functions as processes of their own, a replay of real events, and a check of everything that comes out.
+Then it stays up for events and queries of your own; Ctrl-C ends all of it. Exit code: 0 when everything is as expected,
+1 when not, 2 when an option or a file cannot be used.
 
   --once               end after the verdict
   --data FILE          events to replay, NDJSON or .gz, - for stdin (default: flights of January 2015)

@@ -15,7 +15,8 @@ Asks the local cloud of npm start through the real BigQuery client and prints th
   npm run -s query -- --json "SELECT * FROM joined" | jq .
 
 Tables: events, summaries, joined, dead_letters, reference. Views: events_unique (each event once), summaries_latest (one
-row a key), reconciliation (keys that lack events; no rows is good).
+row a key), reconciliation (keys that lack events; no rows is good), JOIN_left_out (events that a join has no row of). And
+the tables of --table NAME=FILE.
 
   --json    the rows as a JSON array, a row a line
   --help    this text
