@@ -2,6 +2,7 @@ import type { CloudTasksClient } from '@google-cloud/tasks';
 import { toError } from '../core/errors.ts';
 import type { Config } from '../config.ts';
 import type { Tasks } from '../ports.ts';
+import { channelOptions } from './channel.ts';
 import type { AdapterContext } from './runtime.ts';
 import { fromStatus, withDeadline } from './status.ts';
 
@@ -47,13 +48,15 @@ export function createTasks({ config }: Pick<AdapterContext, 'config'>): Tasks &
   };
 }
 
-async function connect({ projectId, tasksHost }: Config): Promise<CloudTasksClient> {
+async function connect(config: Config): Promise<CloudTasksClient> {
+  const { tasksHost } = config;
+  const options = { projectId: config.projectId, ...channelOptions(config) };
   const { CloudTasksClient } = await import('@google-cloud/tasks');
-  if (tasksHost === null) return new CloudTasksClient({ projectId });
+  if (tasksHost === null) return new CloudTasksClient(options);
   const { credentials } = await import('@grpc/grpc-js');
   const { hostname, port } = new URL(tasksHost.includes('://') ? tasksHost : `http://${tasksHost}`);
   return new CloudTasksClient({
-    projectId,
+    ...options,
     apiEndpoint: hostname,
     port: Number(port),
     sslCreds: credentials.createInsecure(),

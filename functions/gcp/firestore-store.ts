@@ -8,6 +8,7 @@ import {
 } from '@google-cloud/firestore';
 import { AmbiguousError, CodaflowError, toError, TransientError } from '../core/errors.ts';
 import type { Document, Store, Transaction, Value } from '../ports.ts';
+import { channelOptions } from './channel.ts';
 import type { AdapterContext } from './runtime.ts';
 
 /** gRPC statuses. */
@@ -42,6 +43,7 @@ export function createStore({ config, clock }: Pick<AdapterContext, 'config' | '
     databaseId: config.database,
     preferRest: false,
     clientConfig: COMMIT_ONCE,
+    ...channelOptions(config),
   });
 
   /** `work` within the deadline; `committing` tells whether the answer that is missing is that of a commit. */

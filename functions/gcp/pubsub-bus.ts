@@ -2,6 +2,7 @@ import type { PubSub, PublishOptions, Topic } from '@google-cloud/pubsub';
 import type { Config } from '../config.ts';
 import { PermanentError, toError } from '../core/errors.ts';
 import type { Bus, Message, TopicName } from '../ports.ts';
+import { channelOptions } from './channel.ts';
 import type { AdapterContext } from './runtime.ts';
 import { fromStatus, withDeadline } from './status.ts';
 
@@ -63,10 +64,12 @@ const TOGETHER = { maxMilliseconds: 1, maxMessages: 1000, maxBytes: 4 * 2 ** 20 
 const ALONE = { maxMessages: 1 };
 
 /** Loaded with the first message: most instances that start have none to publish yet. */
-async function connect({ projectId, pubsubHost }: Config): Promise<PubSub> {
+async function connect(config: Config): Promise<PubSub> {
+  const { projectId, pubsubHost } = config;
   const { PubSub } = await import('@google-cloud/pubsub');
   return new PubSub({
     projectId,
+    ...channelOptions(config),
     ...(pubsubHost === null ? {} : { apiEndpoint: pubsubHost, emulatorMode: true }),
   });
 }

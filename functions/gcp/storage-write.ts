@@ -1,11 +1,13 @@
 // Not the package's index: it loads Arrow, the reader and four megabytes of generated code, none of which is used.
 import { BigQueryWriteClient } from '@google-cloud/bigquery-storage/build/src/v1/big_query_write_client.js';
+import type { Config } from '../config.ts';
 import type { EventRow, SummaryRow } from '../core/event.ts';
 import { AmbiguousError, CodaflowError, PermanentError, toError, TransientError } from '../core/errors.ts';
 import type { Appended, Table } from '../ports.ts';
 import events from '../../terraform/schemas/events.json' with { type: 'json' };
 import summaries from '../../terraform/schemas/summaries.json' with { type: 'json' };
 import { AppendConnection, type AppendResponse } from './append-connection.ts';
+import { channelOptions } from './channel.ts';
 import { descriptor } from './proto-descriptor.ts';
 import { encodeRow, type Column } from './proto-rows.ts';
 import type { AdapterContext } from './runtime.ts';
@@ -36,7 +38,7 @@ export function createTable<Row extends object>(
   let connection: AppendConnection | undefined;
 
   const connect = async (): Promise<AppendConnection> => {
-    client ??= createClient(config.projectId, config.bigqueryStorageHost);
+    client ??= createClient(config);
     const ready = await client.catch((error: unknown) => {
       // Credentials may be there the next time; a client that began without them never asks again.
       client = undefined;
@@ -113,20 +115,17 @@ function inBand(error: { code?: number | null; message?: string | null }, what: 
   return new TransientError('unavailable', known.message, known);
 }
 
-async function createClient(projectId: string, host: string | null): Promise<BigQueryWriteClient> {
-  const client = host === null ? new BigQueryWriteClient({ projectId }) : await localClient(projectId, host);
+async function createClient(config: Config): Promise<BigQueryWriteClient> {
+  const options = { projectId: config.projectId, ...channelOptions(config) };
+  const host = config.bigqueryStorageHost;
+  const client = new BigQueryWriteClient(host === null ? options : { ...options, ...(await localEndpoint(host)) });
   await client.initialize();
   return client;
 }
 
-/** A client of a local server: no credentials, no encryption. */
-async function localClient(projectId: string, host: string): Promise<BigQueryWriteClient> {
+/** A local server: no credentials, no encryption. */
+async function localEndpoint(host: string): Promise<object> {
   const { credentials } = await import('@grpc/grpc-js');
   const { hostname, port } = new URL(host.includes('://') ? host : `http://${host}`);
-  return new BigQueryWriteClient({
-    projectId,
-    apiEndpoint: hostname,
-    port: Number(port),
-    sslCreds: credentials.createInsecure(),
-  });
+  return { apiEndpoint: hostname, port: Number(port), sslCreds: credentials.createInsecure() };
 }
