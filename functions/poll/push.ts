@@ -57,7 +57,8 @@ function readSpec(data: Uint8Array): WatchSpec {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));
   } catch (error) {
-    throw new PermanentError('invalid_json', `the watch is not JSON: ${toError(error).message}`, error);
+    // The parser's own words quote the text, which may hold a secret.
+    throw new PermanentError('invalid_json', 'the watch is not JSON in UTF-8', error);
   }
   return decodeWatch(value);
 }

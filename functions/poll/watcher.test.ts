@@ -212,6 +212,15 @@ describe('a watch', () => {
     assert.deepEqual((await at(9)).body, { result: 'left_to_sweep' });
   });
 
+  it('logs nothing of a message that is no watch', async () => {
+    const world = new World();
+    const data = Buffer.from('Bearer sk-live-1').toString('base64');
+    const answer = await world.request('POST', { message: { data, messageId: '7' }, subscription: 's' });
+    assert.equal(answer.status, 204);
+    assert.equal(world.bus.published('deadLetters').length, 1);
+    assert.doesNotMatch(JSON.stringify(world.logged), /sk-live/);
+  });
+
   it('is created by a message; what can never succeed becomes a dead letter', async () => {
     const world = new World();
     const push = (data: string) =>
