@@ -27,6 +27,8 @@ export function checkTarget(probe: Pick<HttpProbe, 'url' | 'headers'>, rules: Ho
 
 function matches(url: URL, allowed: string): boolean {
   const [, host = '', port = ''] = /^(.*?)(?::(\d+))?$/.exec(allowed.toLowerCase()) ?? [];
-  if (port !== url.port) return false;
+  const usual = url.protocol === 'https:' ? '443' : '80';
+  // A URL does not keep the port of its scheme.
+  if ((port || usual) !== (url.port || usual)) return false;
   return host.startsWith('*.') ? url.hostname.endsWith(host.slice(1)) : url.hostname === host;
 }

@@ -54,6 +54,9 @@ test('hosts: exact, below a domain, with a port; nothing else', () => {
   assert.ok(allowed('https://API.example.com/x', 'Api.Example.com'));
   assert.ok(allowed('https://a.b.example.com/', '*.example.com'));
   assert.ok(allowed('https://example.com:8443/', 'example.com:8443'));
+  assert.ok(allowed('https://example.com/', 'example.com:443'));
+  assert.ok(allowed('http://a.example.com/', '*.example.com:80'));
+  assert.equal(allowed('https://example.com/', 'example.com:80'), false);
   assert.equal(allowed('https://example.com/', '*.example.com'), false);
   assert.equal(allowed('https://evilexample.com/', '*.example.com'), false);
   assert.equal(allowed('https://example.com.evil.org/', 'example.com'), false);
