@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { cutIntoWaves, inParallel } from './chunks.ts';
+import { cutIntoWaves } from './chunks.ts';
 
 describe('chunks', () => {
   test('few keys and items each, no key twice in a wave, the items of a key in order', () => {
@@ -24,19 +23,5 @@ describe('chunks', () => {
         assert.deepEqual(byKey(waves.flat(2)), byKey(list));
       }),
     );
-  });
-
-  test('runs everything, never more at once than allowed', async () => {
-    let running = 0;
-    let most = 0;
-    const done: number[] = [];
-    await inParallel([...Array(20).keys()], 3, async (item) => {
-      most = Math.max(most, ++running);
-      await setImmediate();
-      running--;
-      done.push(item);
-    });
-    assert.equal(most, 3);
-    assert.equal(done.length, 20);
   });
 });

@@ -30,16 +30,3 @@ export function cutIntoWaves<Item>(
   }
   return waves.map((chunks) => chunks.map((chunk) => chunk.items));
 }
-
-/** Runs `work` over the items, at most `width` at a time. */
-export async function inParallel<Item>(
-  items: readonly Item[],
-  width: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < items.length) await work(items[next++]!);
-  };
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane));
-}

@@ -1,9 +1,10 @@
 import type { Event, EventRow } from '../core/event.ts';
 import { toError } from '../core/errors.ts';
 import type { End } from '../end.ts';
+import { eachLimited } from '../keys/limit.ts';
 import type { Bus, Clock, Message, Table } from '../ports.ts';
 import { appendAll } from './append.ts';
-import { cutIntoWaves, inParallel, type ChunkLimits } from './chunks.ts';
+import { cutIntoWaves, type ChunkLimits } from './chunks.ts';
 
 /** What the state of the keys says about one event. */
 export type Recorded =
@@ -61,7 +62,7 @@ export function createCommit<Due extends { readonly uniqueKey: string }>(
     const due = new Map<string, Due>();
     const stored = group.filter((pending) => fates.get(pending)!.kind === 'recorded');
     for (const wave of cutIntoWaves(stored, keyOf, limits)) {
-      await inParallel(wave, WIDTH, async (chunk) => {
+      await eachLimited(wave, WIDTH, async (chunk) => {
         const result = await record(recording, chunk, end);
         chunk.forEach((pending, index) => fates.set(pending, result.outcomes[index]!));
         for (const one of result.due) due.set(one.uniqueKey, one);

@@ -1,12 +1,13 @@
 import { toError } from '../core/errors.ts';
 import type { Rules } from '../core/sequence/rules.ts';
 import type { State } from '../core/sequence/state.ts';
-import { cutIntoWaves, inParallel } from '../ingest/chunks.ts';
+import { cutIntoWaves } from '../ingest/chunks.ts';
 import type { End } from '../end.ts';
 import { GroupCommit } from '../ingest/group.ts';
 import type { Ports, Store, Transaction } from '../ports.ts';
 import { attempt } from './attempt.ts';
 import { readState, sequencePath, writeState } from './documents.ts';
+import { eachLimited } from './limit.ts';
 
 /** Decides about one key; called again where a transaction is repeated. The very state it was given is not stored. */
 export type Decide<T> = (state: State | null) => { readonly state: State | null; readonly result: T };
@@ -72,7 +73,7 @@ export class StateChanges {
     const fates = new Map<Change, Fate>();
     const waves = cutIntoWaves(changes, ({ uniqueKey }) => uniqueKey, { keys: KEYS, events: KEYS });
     for (const wave of waves) {
-      await inParallel(wave, WIDTH, async (chunk) => {
+      await eachLimited(wave, WIDTH, async (chunk) => {
         if (chunk.length === 1 || !(await this.#together(chunk, store))) await this.#alone(chunk, store, fates);
       });
     }
@@ -89,7 +90,7 @@ export class StateChanges {
   }
 
   async #alone(chunk: readonly Change[], store: Store, fates: Map<Change, Fate>): Promise<void> {
-    await inParallel(chunk, WIDTH, async (change) => {
+    await eachLimited(chunk, WIDTH, async (change) => {
       try {
         await attempt(ATTEMPTS, () => this.#transact([change], store));
       } catch (thrown) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ATTRIBUTE_BYTES, keyAttributes } from '../ids.ts';
 import type { JoinSettings } from './settings.ts';
 
 /** A row of the ledger as a run reads it back. */
@@ -16,12 +17,11 @@ export interface ResultMessage {
   readonly orderingKey?: string;
 }
 
-/** Pub/Sub's limits in bytes: a message with its attributes, and an attribute's value. */
+/** Pub/Sub's limit in bytes of a message with its attributes. */
 const MESSAGE_BYTES = 10_000_000;
-const VALUE_BYTES = 1024;
 
 function fits(text: string): boolean {
-  return text.length <= VALUE_BYTES && Buffer.byteLength(text) <= VALUE_BYTES;
+  return Buffer.byteLength(text) <= ATTRIBUTE_BYTES;
 }
 
 /** The text of a member for an attribute: a string as it is, other values as JSON; null when it has none. */
@@ -32,9 +32,11 @@ function memberText(value: unknown): string | null {
 
 /** The message of a row. Attributes that Pub/Sub would refuse for their length are left out: the body holds them all. */
 export function resultMessage(join: JoinSettings, row: LedgerRow): ResultMessage {
-  const attributes: Record<string, string> = { result_id: row.result_id, join: join.name };
-  if (fits(row.unique_key)) attributes['unique_key'] = row.unique_key;
-  else attributes['unique_key_sha256'] = createHash('sha256').update(row.unique_key).digest('hex');
+  const attributes: Record<string, string> = {
+    result_id: row.result_id,
+    join: join.name,
+    ...keyAttributes(row.unique_key),
+  };
   let orderingKey: string | undefined;
   if (join.attributes.length > 0 || join.orderingKey !== null) {
     const members = JSON.parse(row.message) as Record<string, unknown>;
