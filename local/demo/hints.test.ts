@@ -40,7 +40,11 @@ test("a join of one's own is counted, and one that fails says why", () => {
     line('crm', 'join.failed', 'unavailable'),
     line('crm', 'join.done'),
     line('bad', 'join.done'),
-    line('bad', 'join.failed', 'job codaflow_bad_merge_0: joins/bad/query.sql:2: Not found: Table x\n  FROM x'),
+    line(
+      'bad',
+      'join.failed',
+      'the merge-0 failed for good: joins/bad/query.sql:2: job codaflow_bad_0: Not found: Table x\n  FROM x',
+    ),
     line('bad', 'join.plan'),
   ];
   const joins = [
@@ -49,5 +53,8 @@ test("a join of one's own is counted, and one that fails says why", () => {
   ];
   const [crm, bad] = joinHints(joins, log);
   assert.match(crm!, /^The join crm has published 1 row to the topic leads so far/);
-  assert.match(bad!, /^The join bad fails: joins\/bad\/query.sql:2: Not found: Table x FROM x\. npm run join -- check/);
+  assert.match(
+    bad!,
+    /^The join bad fails: joins\/bad\/query.sql:2: Not found: Table x\. npm run join -- check shows where; --table/,
+  );
 });

@@ -61,8 +61,18 @@ export function joinHints(joins: readonly JoinRows[], lines: readonly string[]):
       return `The join ${name} has published ${counted(rows, 'row')} to the topic ${topic} so far; it is your own, so they are not compared.`;
     }
     const { message = '' } = (last['error'] ?? {}) as { message?: string };
-    return `The join ${name} fails: ${message.replace(/\s+/g, ' ').replace(/^(step|job) \S+?( failed)?: /, '')}. npm run join -- check shows where; --table NAME=FILE gives it a table that it reads.`;
+    const table = /Not found: Table/.test(message) ? '; --table NAME=FILE gives it a table that it reads' : '';
+    return `The join ${name} fails: ${reasonIn(message)}. npm run join -- check shows where${table}.`;
   });
+}
+
+/** From the place in the join's folder on, where there is one, and without the names of jobs. */
+function reasonIn(message: string): string {
+  const place = message.search(/\bjoins\//);
+  return message
+    .slice(Math.max(0, place))
+    .replace(/\bjob \w+: /, '')
+    .split('\n')[0]!;
 }
 
 const ENDS = new Set(['join.done', 'join.failed']);

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { SAME, type Names } from './fields.ts';
-import { members } from './members.ts';
+import { members, stringEnd } from './members.ts';
 import { DAY, micros } from './time.ts';
 
 /** A message as Pub/Sub took it. */
@@ -68,9 +68,9 @@ function readObject(
   try {
     object = JSON.parse(line);
   } catch {
-    return 'invalid_json';
+    return tooDeep(line) ? 'too_deep' : 'invalid_json';
   }
-  if (line.length > 2 * DEPTH && depth(line) > DEPTH) return 'too_deep';
+  if (tooDeep(line)) return 'too_deep';
   if (typeof object !== 'object' || object === null || Array.isArray(object)) return 'not_an_object';
   const spans = members(line);
   if (new Set(spans.map(({ name }) => name)).size !== spans.length) return 'duplicate_member';
@@ -132,21 +132,17 @@ function allWellFormed(value: unknown): boolean {
 }
 
 /** How deep valid JSON is nested. */
-function depth(json: string): number {
+function tooDeep(json: string): boolean {
   let open = 0;
-  let deepest = 0;
-  for (const [bracket] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/g)) {
-    if (bracket === '{' || bracket === '[') deepest = Math.max(deepest, ++open);
-    else if (bracket === '}' || bracket === ']') open--;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === '"') at = stringEnd(json, at) - 1;
+    else if (character === '}' || character === ']') open--;
+    else if ((character === '{' || character === '[') && ++open > DEPTH) return true;
   }
-  return deepest;
+  return false;
 }
 
-/** Ten years back to one year ahead, with a day's margin at each end. */
 function inRange(time: number, now: number): boolean {
-  const from = new Date(now / 1000);
-  from.setUTCFullYear(from.getUTCFullYear() - 10);
-  const to = new Date(now / 1000);
-  to.setUTCFullYear(to.getUTCFullYear() + 1);
-  return time >= from.getTime() * 1000 + DAY && time <= to.getTime() * 1000 - DAY;
+  return time >= now - 3651 * DAY && time <= now + 364 * DAY;
 }

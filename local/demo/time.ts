@@ -1,6 +1,6 @@
 /** Times of the input, read without any code of the functions: the check must not share their mistakes. */
 
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):?(\d\d))?$/;
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))?$/;
 export const DAY = 86_400_000_000;
 
 /** Epoch microseconds of an event's timestamp (RFC 3339 text, or an epoch number); null when it is neither. */
@@ -18,12 +18,14 @@ export function micros(timestamp: unknown): number | null {
     number,
     number,
   ];
-  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || hour > 23 || minute > 59 || second > 59)
-    return null;
+  const midnight = new Date(Date.UTC(year, month - 1, day));
+  if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== day) return null;
+  if (hour > 23 || minute > 59 || second > 60) return null;
   const offset = parts[8] === undefined ? 0 : (Number(parts[9]) * 60 + Number(parts[10])) * (parts[8] === '-' ? -1 : 1);
-  if (Math.abs(offset) >= 24 * 60) return null;
-  return (date.getTime() - offset * 60_000) * 1000 + Number((parts[7] ?? '').padEnd(6, '0').slice(0, 6));
+  const seconds = midnight.getTime() / 1000 + (hour * 60 + minute - offset) * 60 + second;
+  // A leap second ends a day of UTC.
+  if (second === 60 && seconds % 86_400 !== 0) return null;
+  return seconds * 1e6 + Number((parts[7] ?? '').padEnd(6, '0').slice(0, 6));
 }
 
 /** Seconds, milliseconds, microseconds and nanoseconds are told apart by magnitude. */
@@ -38,7 +40,8 @@ export function unitOf(number: number): number | null {
 
 function epoch(number: number): number | null {
   const unit = unitOf(number);
-  return unit === null ? null : Math.floor(number * unit);
+  const time = unit === null ? NaN : Math.floor(number * unit);
+  return Number.isSafeInteger(time) ? time : null;
 }
 
 /** The same text, this many whole days later; anything that is no time stays as it is. */
