@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { messageCases } from '../../test/cases/messages.ts';
 import { InputError } from '../demo/options.ts';
 import { readCases } from './format.ts';
 
@@ -20,6 +21,16 @@ test('cases that are messages are read, others are counted', async () => {
   const { cases, others } = await read(good, '', { ...good, input: { kind: 'recipe' } });
   assert.deepEqual([cases.length, others], [1, 1]);
   assert.deepEqual(cases[0]!.messages, [{ kind: 'message', data: Buffer.from('x'), attributes: {} }]);
+});
+
+test('the messages that the tests use can be run as cases, every one', async () => {
+  const { cases, others } = await readCases(path.resolve(import.meta.dirname, '../../test/cases/messages.ndjson'));
+  const sent = cases.flatMap(({ messages }) => messages);
+  assert.equal(others, 0);
+  assert.deepEqual(
+    sent.map((one) => one.kind === 'message' && one.data),
+    messageCases().flatMap(({ messages }) => messages.map(({ data }) => data)),
+  );
 });
 
 test('a malformed case is named by file, line and member', async () => {

@@ -1,53 +1,36 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { formatMicros } from '../../functions/core/time.ts';
 import { START } from '../fakes/clock.ts';
 import { Handlers } from '../keys/handlers.ts';
 import { event, KEY, reasons, stateOf } from './event.ts';
+import { messageCases } from './messages.ts';
 
 /** The messages that broke other systems, through the function that takes them: stored once, or a dead letter. */
 
-interface Case {
-  readonly id: string;
-  readonly failure: string;
-  readonly messages: readonly {
-    readonly text?: string;
-    readonly base64?: string;
-    readonly attributes: Readonly<Record<string, string>>;
-    readonly expect: { readonly code?: string; readonly time?: string; readonly payload?: string | null };
-  }[];
-}
-
-const lines = readFileSync(path.join(import.meta.dirname, 'messages.ndjson'), 'utf8')
-  .trim()
-  .split('\n');
 /** Later than every time in them; none is too old then. */
 const NOW = START + 150 * 86_400e6;
 
 describe('messages through ingest', () => {
-  for (const line of lines) {
-    const { id, failure, messages } = JSON.parse(line) as Case;
+  for (const { id, failure, messages } of messageCases()) {
     test(`${id}: ${failure}`, async () => {
-      for (const { text, base64, attributes, expect } of messages) {
+      for (const { data, attributes, expected } of messages) {
         const cloud = new Handlers(NOW);
-        const data = text === undefined ? Buffer.from(base64!, 'base64') : Buffer.from(text);
         // Twice, as Pub/Sub may.
         for (let i = 0; i < 2; i++) assert.equal(await cloud.deliver({ data, attributes, messageId: 'm-1' }), 204);
         const rows = cloud.events.commits.map(({ row }) => row);
-        if (expect.code === undefined) {
+        if (!('code' in expected)) {
           assert.deepEqual(reasons(cloud), []);
           assert.equal(cloud.store.dump().size, 1);
           assert.equal(stateOf(cloud, rows[0]!.unique_key).fold.count, 1);
           for (const { event_time, payload } of rows) {
-            assert.equal(formatMicros(event_time), expect.time);
-            assert.equal(payload, expect.payload ?? null);
+            assert.equal(formatMicros(event_time), expected.time);
+            assert.equal(payload, expected.payload);
           }
         } else {
           assert.deepEqual([rows.length, cloud.store.dump().size], [0, 0]);
-          assert.deepEqual(reasons(cloud), [expect.code, expect.code]);
+          assert.deepEqual(reasons(cloud), [expected.code, expected.code]);
           for (const letter of cloud.bus.published('deadLetters')) {
             assert.deepEqual(Buffer.from(letter.data as Uint8Array), data);
           }

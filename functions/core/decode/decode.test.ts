@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { messageCases } from '../../../test/cases/messages.ts';
 import { loadConfig } from '../../config.ts';
 import type { Event } from '../event.ts';
 import { PermanentError } from '../errors.ts';
@@ -16,18 +15,6 @@ import { toRow } from './row.ts';
 const NOW = Date.UTC(2024, 5, 1) * 1000;
 const RANGE = acceptedRange(NOW, 'DAY', 0);
 const NAMES = loadConfig({ PROJECT_ID: 'local-project' }).eventFields;
-
-type Expected = { code: string } | { time: string; [field: string]: unknown };
-interface Case {
-  readonly id: string;
-  readonly failure: string;
-  readonly messages: readonly {
-    readonly text?: string;
-    readonly base64?: string;
-    readonly attributes: Record<string, string>;
-    readonly expect: Expected;
-  }[];
-}
 
 function read(data: string | Uint8Array, attributes: Record<string, string> = {}, names = NAMES): Event {
   const delivery = { data: Buffer.from(data), attributes, messageId: 'm-1', publishTime: null };
@@ -53,13 +40,10 @@ const json = (changes: object = {}) => JSON.stringify({ ...BASE, ...changes });
 const raw = (name: string, source: string) => `${json().slice(0, -1)},${JSON.stringify(name)}:${source}}`;
 
 describe('messages that broke other systems', () => {
-  const file = path.resolve(import.meta.dirname, '../../../test/cases/messages.ndjson');
-  for (const line of readFileSync(file, 'utf8').trim().split('\n')) {
-    const { id, failure, messages } = JSON.parse(line) as Case;
+  for (const { id, failure, messages } of messageCases()) {
     test(`${id}: ${failure}`, () => {
-      for (const { text, base64, attributes, expect } of messages) {
-        const data = text ?? Buffer.from(base64!, 'base64');
-        if ('code' in expect) assert.equal(codeOf(data, attributes), expect.code);
+      for (const { data, attributes, expected } of messages) {
+        if ('code' in expected) assert.equal(codeOf(data, attributes), expected.code);
         else {
           const event = read(data, attributes);
           assert.deepEqual(
@@ -72,7 +56,7 @@ describe('messages that broke other systems', () => {
               payload: event.payload,
               extra: event.extra,
             },
-            expect,
+            expected,
           );
         }
       }
