@@ -121,7 +121,7 @@ describe('the JSON scanner', () => {
   });
 
   test('bounds the nesting without using the call stack', () => {
-    const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
     assert.equal(members(nested(MAX_DEPTH)).length, 1);
     for (const text of [nested(MAX_DEPTH + 1), '{"a":' + '['.repeat(1_000_000), '{"a":' + '{"a":'.repeat(500_000)]) {
       assert.throws(

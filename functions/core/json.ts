@@ -19,7 +19,7 @@ export interface JsonMember extends JsonValue {
   readonly nameSource: string;
 }
 
-/** Values nested deeper are refused: BigQuery's JSON functions take 500 levels. */
+/** What is nested deeper, the object of the event included, is refused: BigQuery's JSON functions take 500 levels. */
 export const MAX_DEPTH = 500;
 
 export class JsonError extends Error {
@@ -43,6 +43,8 @@ class Scanner {
   readonly text: string;
   at = 0;
   unpaired = false;
+  /** Levels around the values that are read. */
+  outside = 0;
 
   constructor(text: string) {
     this.text = text;
@@ -137,7 +139,8 @@ class Scanner {
       let closed = true;
       if (char === '{' || char === '[') {
         outer ??= char === '{' ? 'object' : 'array';
-        if (open.length >= MAX_DEPTH) throw new JsonError('depth', `nested deeper than ${MAX_DEPTH} levels`);
+        if (this.outside + open.length >= MAX_DEPTH)
+          throw new JsonError('depth', `nested deeper than ${MAX_DEPTH} levels`);
         this.at++;
         closed = this.peek() === (char === '{' ? '}' : ']');
         if (closed) this.at++;
@@ -203,6 +206,7 @@ export function scanObject(text: string): readonly JsonMember[] | JsonKind {
   }
   const members: JsonMember[] = [];
   scanner.at++;
+  scanner.outside = 1;
   if (scanner.peek() === '}') scanner.at++;
   else {
     for (;;) {
@@ -252,9 +256,10 @@ export function scanArray(text: string, most = Infinity): readonly JsonValue[] |
   return elements;
 }
 
-/** Whether a text is one JSON value that can be a payload: not nested too deeply, every surrogate with its other half. */
+/** Whether a text is one JSON value that can be a payload: not nested too deeply inside its event, every surrogate with its other half. */
 export function isPayload(text: string): boolean {
   const scanner = new Scanner(text);
+  scanner.outside = 1;
   try {
     const { unpaired } = scanner.cut();
     scanner.end();
