@@ -22,24 +22,40 @@ summed AS (
     unique_key,
     SUM(total_steps) AS total_steps,
     MIN(start_time) AS start_time,
+    MAX(written_at) AS written_at,
     MAX(IF(state = 'finished', written_at, NULL)) AS finished_at
   FROM newest
   GROUP BY unique_key
+),
+compared AS (
+  SELECT
+    IFNULL(stored.unique_key, summed.unique_key) AS unique_key,
+    IFNULL(stored.events, 0) AS events,
+    IFNULL(summed.total_steps, 0) AS total_steps,
+    stored.first_ingest_time,
+    -- A key none of whose events is stored was summed when it had come.
+    IFNULL(stored.last_ingest_time, summed.written_at) AS last_ingest_time,
+    summed.start_time,
+    summed.finished_at
+  FROM stored
+  FULL JOIN summed ON summed.unique_key = stored.unique_key
 )
-SELECT stored.unique_key, stored.events, IFNULL(summed.total_steps, 0) AS total_steps, stored.last_ingest_time
-FROM stored
-LEFT JOIN summed ON summed.unique_key = stored.unique_key
-WHERE stored.last_ingest_time < TIMESTAMP_SUB(
+SELECT unique_key, events, total_steps, last_ingest_time
+FROM compared
+WHERE events != total_steps
+  AND last_ingest_time < TIMESTAMP_SUB(
     CURRENT_TIMESTAMP(),
     INTERVAL IF(
-      stored.last_ingest_time < TIMESTAMP_ADD(summed.finished_at, INTERVAL ${retention_seconds} SECOND),
+      last_ingest_time < TIMESTAMP_ADD(finished_at, INTERVAL ${retention_seconds} SECOND),
       3600,
       3600 + ${silence_seconds}
     ) SECOND
   )
-  AND stored.events != IFNULL(summed.total_steps, 0)
   AND (
-    stored.events > IFNULL(summed.total_steps, 0)
-    OR summed.start_time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL (${events_days} - 1) DAY)
+    events > total_steps
+    OR start_time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL (${events_days} - 1) DAY)
   )
-  AND stored.first_ingest_time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL (${summaries_days} - 1) DAY)
+  AND (
+    first_ingest_time IS NULL
+    OR first_ingest_time > TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL (${summaries_days} - 1) DAY)
+  )

@@ -84,6 +84,14 @@ test('events that summaries have and the table has not are a difference, unless 
   assert.equal(await listed(key, {}, { events_days: 8 }), false);
 });
 
+test('a key none of whose events is stored is a difference, too', async () => {
+  const key = (written: number) => ({ events: [], summaries: [summary('finished', 1, 2 * DAY, written)] });
+  assert.equal(await listed(key(0.9 * HOUR)), false);
+  assert.equal(await listed(key(1.1 * HOUR)), true);
+  assert.equal(await listed(key(1.1 * HOUR), {}, { events_days: 2 }), false);
+  assert.equal(await listed(key(1.1 * HOUR), {}, { summaries_days: 1 }), true);
+});
+
 test('where events expire, more of them than were summed are a difference all the same', async () => {
   const key = { events: [6 * DAY, 5 * DAY], summaries: [summary('finished', 1, 30 * DAY, 5 * DAY)] };
   assert.equal(await listed(key, {}, { events_days: 8 }), true);
