@@ -108,6 +108,45 @@ describe('publishing', () => {
     );
   });
 
+  test('one call with several ordering keys and none; attributes and keys that look like placeholders', async () => {
+    const key = '{{projectId}}';
+    const messages = [text('1', key), text('2'), text('3', 'b'), text(key, key), text('4', key)];
+    const ids = await bus().publish({ name: 'own' }, messages);
+    assert.ok(ids.every((id) => typeof id === 'string'));
+    assert.equal(calls, 3);
+    const arrived = new Map((await received('own', 5)).map((message) => [message.id, message]));
+    assert.deepEqual(
+      ids.map((id) => {
+        const { data, attributes, orderingKey } = arrived.get(id)!;
+        return [data.toString(), attributes, orderingKey];
+      }),
+      messages.map(({ data, attributes, orderingKey }) => [data, attributes, orderingKey ?? '']),
+    );
+  });
+
+  test('a refused message of an ordering key costs the others nothing', async () => {
+    const bad = { ...text('2', 'key'), attributes: { long: 'x'.repeat(2000) } };
+    const outcomes = await bus().publish({ name: 'own' }, [text('1', 'key'), bad, text('3', 'key')]);
+    assert.ok(outcomes[1] instanceof PermanentError);
+    assert.deepEqual(
+      (await received('own', 2)).map(({ id, data }) => [id, data.toString()]),
+      [
+        [outcomes[0], '1'],
+        [outcomes[2], '3'],
+      ],
+    );
+  });
+
+  test('what follows a failure under an ordering key is not sent', async () => {
+    fault = { kind: 'refuse', code: 7 };
+    const outcomes = await bus('500ms').publish(
+      { name: 'own' },
+      Array.from({ length: 1001 }, (_, i) => text(String(i), 'key')),
+    );
+    assert.ok(outcomes.every((outcome) => outcome instanceof TransientError));
+    assert.equal(calls, 1);
+  });
+
   test('a short outage is bridged inside the deadline', async () => {
     fault = { kind: 'refuse' };
     const publishing = bus().publish('results', [text('a')]);
