@@ -16,8 +16,8 @@ import type { World } from './world.ts';
 
 export type Entry = Call['entry'];
 
-/** A promise of whoever died: it never settles. */
-const NEVER = new Promise<never>(() => undefined);
+/** A promise of whoever died: it never settles. One for each, so that nothing holds what waits for it. */
+const never = (): Promise<never> => new Promise(() => undefined);
 
 /** Where nothing is watched a look for it is no call that could fail. */
 function withoutWatches(store: Store): Store {
@@ -91,14 +91,14 @@ export class Instance {
       now: () => clock.now() + skew,
       sleep: async (ms, signal) => {
         await clock.sleep(ms, signal);
-        return this.alive ? undefined : NEVER;
+        return this.alive ? undefined : never();
       },
     };
   }
 
   #gate(entry: Entry): Gate {
     const run = <T>(portCall: PortCall, effect: (part?: Part) => T): Promise<T> =>
-      this.alive ? this.#call({ ...portCall, entry }, effect) : NEVER;
+      this.alive ? this.#call({ ...portCall, entry }, effect) : never();
     return { before: async () => undefined, after: async () => undefined, run };
   }
 
