@@ -55,7 +55,7 @@ describe('submit over the wire', () => {
     const answer = await setup.post(body, { ...task, 'x-cloudtasks-taskretrycount': '1' });
     assert.deepEqual([answer.status, codes(answer.body.results)], [200, ['stored']]);
     assert.deepEqual(await setup.rows("SELECT event_id FROM events_unique WHERE unique_key = 'order-2'"), [
-      { event_id: 't-2/0' },
+      { event_id: 'urgent/t-2/0' },
     ]);
   });
 
