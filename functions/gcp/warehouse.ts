@@ -220,7 +220,11 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
       }
       if (answer.jobComplete === false) throw new TransientError('not_ready', `job ${id} still runs`);
       const names = (answer.schema?.fields ?? []).map((field) => field.name);
-      const rows = (answer.rows ?? []).map((row) => Object.fromEntries(row.f.map((cell, i) => [names[i]!, cell.v])));
+      const rows = (answer.rows ?? []).map(({ f: cells }) => {
+        const row: Record<string, string | null> = {};
+        for (const [i, name] of names.entries()) row[name] = cells[i]!.v;
+        return row;
+      });
       return { rows, next: answer.pageToken ?? null };
     },
   };
