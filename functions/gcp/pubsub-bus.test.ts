@@ -108,6 +108,14 @@ describe('publishing', () => {
     );
   });
 
+  test('a topic by its full name', async () => {
+    const [id] = await bus().publish({ name: 'projects/local-project/topics/own' }, [text('a')]);
+    assert.deepEqual(
+      (await received('own', 1)).map((message) => message.id),
+      [id],
+    );
+  });
+
   test('one call with several ordering keys and none; attributes and keys that look like placeholders', async () => {
     const key = '{{projectId}}';
     const messages = [text('1', key), text('2'), text('3', 'b'), text(key, key), text('4', key)];

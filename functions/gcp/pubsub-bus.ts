@@ -28,7 +28,7 @@ export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
     try {
       client ??= connect(config);
       const publisher = await client;
-      const request = { topic: `projects/${config.projectId}/topics/${topic}`, messages: messages as Wire[] };
+      const request = { topic, messages: messages as Wire[] };
       const published = publisher.publish(request, options);
       const [{ messageIds }] = await withDeadline(published, Math.max(0, end - performance.now()), what);
       return messages.map((_, i) => messageIds?.[i] ?? new AmbiguousError(`${what}: an answer without an id`));
@@ -152,7 +152,13 @@ function callOptions(deadlineMs: number) {
   };
 }
 
+/** Full name; a topic of another project is given by its own. */
 function resolveTopic(topic: TopicName, config: Config): string {
+  const name = topicId(topic, config);
+  return name.startsWith('projects/') ? name : `projects/${config.projectId}/topics/${name}`;
+}
+
+function topicId(topic: TopicName, config: Config): string {
   if (typeof topic === 'object') return topic.name;
   const names = {
     events: config.eventsTopic,
