@@ -18,6 +18,7 @@ import { Faults, type FaultHook } from '../../local/shared/faults.ts';
 import type { Time } from '../../local/shared/time.ts';
 import { startTasks, type TasksServer } from '../../local/tasks/server.ts';
 import { tasksClient } from '../../local/writes.ts';
+import { mortal } from './mortal.ts';
 
 /** How much faster than real time the clocks of the functions and of Cloud Tasks go; the machine's delays count so much more. */
 export const SPEED = Number(process.env['SPEED'] ?? 10);
@@ -33,6 +34,8 @@ export interface PollCloud {
   sweep(): Promise<Readonly<Record<string, unknown>>>;
   /** Messages not acknowledged. */
   backlog(): number;
+  /** Instances of poll that died. */
+  deaths(): number;
   stop(): Promise<void>;
 }
 
@@ -63,7 +66,10 @@ function fastClocks(): { clock: Clock; time: Time } {
 }
 
 /** Serves a handler as the functions framework would. */
-async function serve(handler: Handler, log: (entry: LogEntry) => void): Promise<{ url: string; stop: () => void }> {
+async function serve(
+  handler: Handler,
+  log: (entry: LogEntry) => void,
+): Promise<{ url: string; stop: () => void; cut: () => void }> {
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -84,20 +90,27 @@ async function serve(handler: Handler, log: (entry: LogEntry) => void): Promise<
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const stop = () => {
-    server.closeAllConnections();
+  const cut = (): void => server.closeAllConnections();
+  const stop = (): void => {
+    cut();
     server.close();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, stop };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, stop, cut };
 }
 
-export async function startPollCloud(settings: Record<string, string>, hook: FaultHook): Promise<PollCloud> {
+/** `dies` is asked before and after every call of an instance of `poll` whether it dies there; another takes its place. */
+export async function startPollCloud(
+  settings: Record<string, string>,
+  hook: FaultHook,
+  dies: () => boolean = () => false,
+): Promise<PollCloud> {
   const { clock, time } = fastClocks();
   const faults = new Faults(hook);
   const bigquery = await startBigQuery({ project: PROJECT, location: LOCATION });
   const firestore = await startFirestore();
   const pubsub = await startPubSub({ faults, bigQueryWriter: (table, rows) => bigquery.insertRows(table, rows) });
   const polls: string[] = [];
+  let deaths = 0;
   let turn = 0;
   const tasks = await startTasks({ time, faults, override: () => polls[turn++ % polls.length] });
   const addresses = {
@@ -133,7 +146,23 @@ export async function startPollCloud(settings: Record<string, string>, hook: Fau
     queue: { name: queues.queuePath(PROJECT, REGION, POLL_QUEUE), retryConfig },
   });
   await queues.close();
-  for (let i = 0; i < 4; i++) polls.push(await start(poll.create(await createRuntime(context, poll.uses))));
+  for (let i = 0; i < 4; i++) {
+    let abandon = (): void => undefined;
+    const instance = async (): Promise<Handler> => {
+      const { ports, ...rest } = await createRuntime(context, poll.uses);
+      return poll.create({ ...rest, ports: mortal(ports, dies, replace) });
+    };
+    const replace = (): void => {
+      deaths++;
+      current = instance();
+      abandon();
+    };
+    let current = instance();
+    const { url, stop, cut } = await serve(async (request, to) => (await current)(request, to), log);
+    abandon = cut;
+    stops.push(stop);
+    polls.push(url);
+  }
   const sweeper = sweep.create(await createRuntime(context, sweep.uses));
   const ingestUrl = await start(ingest.create(await createRuntime(context, ingest.uses)));
   await createTables(clients.bigquery);
@@ -150,6 +179,7 @@ export async function startPollCloud(settings: Record<string, string>, hook: Fau
       const { body } = await sweeper({ method: 'POST', path: '/', headers: {}, body: null, rawBody: null }, log);
       return body as Record<string, unknown>;
     },
+    deaths: () => deaths,
     backlog: () =>
       ['events-ingest', 'watches-poll', 'dead-letters-bigquery'].reduce((sum, name) => sum + pubsub.backlog(`projects/${PROJECT}/subscriptions/${name}`), 0), // prettier-ignore
     async stop() {
