@@ -57,21 +57,13 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   return y * 365 + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + dayOfYear - 719_468;
 }
 
-/** Epoch numbers from this magnitude on are seconds (1973); smaller ones are no times: nothing may land in 1970. */
-export const EPOCH_SECONDS = 1e8;
-/** From here milliseconds (1973; as seconds it would be the year 5138). */
-export const EPOCH_MILLIS = 1e11;
-/** From here microseconds. */
-export const EPOCH_MICROS = 1e14;
-/** From here nanoseconds, up to 10^20. */
-export const EPOCH_NANOS = 1e17;
-
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
  * An epoch number by its decimal text, so that no digit is lost to floating point. Its unit follows from the digits before
- * the point: 9 to 11 are seconds, 12 to 14 milliseconds, 15 to 17 microseconds, 18 to 20 nanoseconds; anything else is
- * null. What is finer than a microsecond is cut off (downwards).
+ * the point: 9 to 11 are seconds (from 1973 on: a smaller number is no time, nothing may land in 1970), 12 to 14
+ * milliseconds, 15 to 17 microseconds, 18 to 20 nanoseconds; anything else is null. What is finer than a microsecond is
+ * cut off (downwards).
  */
 export function parseEpoch(text: string): ReadTime | null {
   const match = DECIMAL.exec(text);

@@ -58,10 +58,6 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
 const SCALARS: Record<Exclude<Field['type'], 'RECORD'>, string> = {
   STRING: 'VARCHAR',
   BYTES: 'BLOB',

@@ -6,7 +6,7 @@ import { realTime, type Time } from '../shared/time.ts';
 import { define, type Job } from './definition.ts';
 import { Runner } from './runner.ts';
 
-export type { HttpTarget, Job, RetryConfig } from './definition.ts';
+export type { Job } from './definition.ts';
 export type { Outcome } from '../shared/http-out.ts';
 
 export interface SchedulerOptions extends Pick<ServerOptions, 'faults' | 'meter'> {

@@ -18,11 +18,6 @@ const SCALARS = new Map<string, Builder>(
   [STRINGS, MATHS, DATES, JSONS, CONDITIONALS, HASHES, ARRAYS].flatMap((family) => Object.entries(family)),
 );
 
-/** Names of all functions that are supported, for the documentation and tests. */
-export function functionNames(): string[] {
-  return [...SCALARS.keys(), ...Object.keys(AGGREGATES)].sort();
-}
-
 export function translateCall(call: Call, scope: Scope): Typed {
   if (call.over) return translateWindow(call, call.over, scope);
   if (call.name in AGGREGATES) {

@@ -7,7 +7,6 @@ import { compiledScans } from './scans.ts';
 import type { Compiled, CompileContext, Field } from './types.ts';
 import { toField } from './typing.ts';
 
-export { functionNames } from './call.ts';
 export { PRELUDE } from './prelude.ts';
 export * from './types.ts';
 
