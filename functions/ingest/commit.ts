@@ -42,8 +42,8 @@ export interface CommitPorts {
 const WIDTH = 8;
 
 /**
- * Commits one group by its end: append, then record, then wake the summaries that are due. Nothing is told as recorded or repeated
- * before BigQuery, then the state, then the wake-up hold it.
+ * Commits one group by its end: append, then record, then wake the summaries that are due. Nothing is told as recorded or
+ * repeated before BigQuery, then the state, then the wake-up hold it.
  */
 export function createCommit<Due extends { readonly uniqueKey: string }>(
   ports: CommitPorts,

@@ -56,8 +56,9 @@ export function pause({ spec, created }: WatchState, attempt: number): Micros {
 }
 
 /**
- * Takes in what the attempt found that looked at `looked`; null when another attempt is the next one, or the outcome is decided already. Only a look at the
- * deadline or later times out, however long ago an earlier one was: what is ready then is ready.
+ * Takes in what the attempt found that looked at `looked`; null when another attempt is the next one, or the outcome is
+ * decided already. Only a look at the deadline or later times out, however long ago an earlier one was: what is ready
+ * then is ready.
  */
 export function recordAttempt(
   state: WatchState,
