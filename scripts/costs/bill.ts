@@ -45,7 +45,7 @@ export function billOfEvents(usage: Usage, edition: Edition): Bill {
         dollars('standardDeletes', done.deletes) +
         dollars('standardStorage', state)
       : dollars('enterpriseReads', done.readUnits) +
-        dollars('enterpriseWrites', done.writeUnits + done.indexUnits + done.deletes) +
+        dollars('enterpriseWrites', done.writeUnits + done.indexUnits + done.deleteUnits) +
         dollars('enterpriseStorage', state);
   return {
     'Pub/Sub': dollars('pubsub', published + pushed),

@@ -19,9 +19,13 @@ export interface Operations {
   readonly reads: number;
   readonly writes: number;
   readonly deletes: number;
-  /** Units of Firestore Enterprise: 4 KiB read, 1 KiB written. */
+  /**
+   * Units of Firestore Enterprise: 4 KiB read, 1 KiB written or deleted, an index entry put or taken away (a move is
+   * both), as in https://firebase.google.com/docs/firestore/enterprise/pricing-examples
+   */
   readonly readUnits: number;
   readonly writeUnits: number;
+  readonly deleteUnits: number;
   readonly indexUnits: number;
   readonly appends: number;
 }
@@ -33,10 +37,14 @@ const STEPS = 200;
 const EMPTY_KEY = 400;
 const IDENTITY = 20;
 const STEP = 50;
+/** Bytes of a claim without its row's steps. */
+const CLAIM = 60;
 /** Summaries read and write a key's document to claim it, and again to confirm it. */
 const CLAIM_AND_CONFIRM = 2;
-/** Puts into the index of wake-ups: with the first event, and with the claim unless that is the first event, too. */
-const WAKE_UPS = 2;
+/** The entry in the index of wake-ups: put with the first event, taken away when the summary is confirmed. */
+const WAKE_UP = 2;
+/** It moves when the completion comes in a later commit. The claim leaves it where it is. */
+const MOVE = 2;
 /** A group forms while the one before runs, so half of what is in flight is in each. */
 const GROUPS = 2;
 
@@ -62,7 +70,7 @@ export function operations({ events, perKey, arrival, inFlight }: Usage): Operat
   }
   const size = stateBytes(perKey);
   // The claim holds the row, steps included, until it is confirmed.
-  const claimed = size + stateBytes(perKey) - IDENTITY * Math.min(perKey, INLINE);
+  const claimed = size + CLAIM + STEP * Math.min(perKey, STEPS);
   writeUnits += Math.ceil(claimed / 1024) + Math.ceil(size / 1024) + past;
   readUnits += Math.ceil(size / 4096) + Math.ceil(claimed / 4096) + past;
   return {
@@ -72,7 +80,8 @@ export function operations({ events, perKey, arrival, inFlight }: Usage): Operat
     deletes: keys * (1 + past),
     readUnits: keys * readUnits,
     writeUnits: keys * writeUnits,
-    indexUnits: keys * Math.min(WAKE_UPS, commits),
+    deleteUnits: keys * (Math.ceil(size / 1024) + past),
+    indexUnits: keys * (commits > 1 ? WAKE_UP + MOVE : WAKE_UP),
     appends: events / group,
   };
 }

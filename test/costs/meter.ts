@@ -20,13 +20,15 @@ export interface Load {
   readonly inFlight: number;
 }
 
-/** Billable operations that the functions caused, with units of 1 KiB as Firestore Enterprise counts them. */
+/** Billable operations that the functions caused, until the states expire, with units as Firestore Enterprise counts them. */
 export interface Counted {
   events: number;
   reads: number;
   writes: number;
+  deletes: number;
   writeUnits: number;
-  /** Entries put into the one index, on (`shard`, `wake_at`). */
+  deleteUnits: number;
+  /** Entries put into and taken out of the one index, on (`shard`, `wake_at`). */
   indexUnits: number;
   readUnits: number;
   appends: number;
@@ -43,7 +45,9 @@ export async function meter(load: Load): Promise<Counted> {
     events: 0,
     reads: 0,
     writes: 0,
+    deletes: 0,
     writeUnits: 0,
+    deleteUnits: 0,
     indexUnits: 0,
     readUnits: 0,
     appends: 0,
@@ -56,10 +60,16 @@ export async function meter(load: Load): Promise<Counted> {
   const before = new Map<string, Document | null>();
   store.onCommit = (changes) => {
     for (const [path, document] of changes) {
-      counted.writes++;
-      counted.writeUnits += document === null ? 1 : Math.ceil(bytes(path, document) / 1024);
-      const [was, is] = [before.get(path)?.['wake_at'], document?.['wake_at']];
-      if (is !== undefined && was !== is) counted.indexUnits++;
+      const was = before.get(path) ?? null;
+      if (document !== null) {
+        counted.writes++;
+        counted.writeUnits += Math.ceil(bytes(path, document) / 1024);
+      } else {
+        counted.deletes++;
+        counted.deleteUnits += Math.ceil(bytes(path, was!) / 1024);
+      }
+      const [from, to] = [indexEntry(was), indexEntry(document)];
+      if (from !== to) counted.indexUnits += Number(from !== null) + Number(to !== null);
       before.set(path, document);
     }
   };
@@ -96,6 +106,7 @@ export async function meter(load: Load): Promise<Counted> {
   const take: Handler = ingest.create({ config, ports, log: LOG });
   const sum: Handler = finish.create({ config, ports, log: LOG });
   const post = async (handler: Handler, data: string): Promise<void> => {
+    clock.advance(1000);
     const message = { data: Buffer.from(data).toString('base64'), messageId: '1' };
     const answer: HttpAnswer = await handler(
       { method: 'POST', path: '/', headers: {}, body: { message } } as never,
@@ -110,6 +121,7 @@ export async function meter(load: Load): Promise<Counted> {
   counted.rows = events.commits.length;
   counted.completions = hints.length;
   await inFlight(load.inFlight, hints, (data) => post(sum, data));
+  store.expire(Infinity);
   return counted;
 }
 
@@ -130,6 +142,12 @@ function body(key: number, n: number, { perKey, size }: Load, now: number): stri
     payload: '',
   };
   return JSON.stringify({ ...event, payload: 'x'.repeat(Math.max(0, size - JSON.stringify(event).length)) });
+}
+
+/** A sparse index of Enterprise has an entry for a document with any of its fields. */
+function indexEntry(document: Document | null): string | null {
+  const fields = [document?.['shard'], document?.['wake_at']];
+  return fields.every((field) => field === undefined) ? null : JSON.stringify(fields);
 }
 
 function bytes(path: string, document: Document): number {

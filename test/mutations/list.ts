@@ -86,7 +86,7 @@ export const MUTATIONS: readonly Mutation[] = [
     search: 'wakeAt: earlierWake(next, now, rules) }', replace: 'wakeAt: state.wakeAt }',
     proof: { file: KEYS, test: 'expired confirmed, then an event that is no coda: corrected after silence and settling' } },
   { name: 'every claim leaves a wake-up', guarantee: 'wake-ups', file: `${CORE}/claim.ts`,
-    search: 'uncoveredSince: null, wakeAt: until }', replace: 'uncoveredSince: null, wakeAt: null }',
+    search: 'wakeAt: wakeOfClaim(state, now, until) }', replace: 'wakeAt: null }',
     proof: { file: KEYS, test: 'a claim whose owner died is taken over unchanged' } },
   { name: 'a confirm that leaves events uncovered leaves a wake-up', guarantee: 'wake-ups', file: `${CORE}/claim.ts`,
     search: 'wakeAt: nextWake(next, now, rules), expireAt', replace: 'wakeAt: null, expireAt',

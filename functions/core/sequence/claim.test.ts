@@ -34,6 +34,7 @@ class Key {
     const claimed = claimSummary(this.state, this.now, rules);
     this.#commit(claimed.state);
     if (claimed.kind === 'claimed') {
+      assert.ok(this.state.wakeAt! > this.now, 'it would be woken at once');
       this.held.push(claimed.claim);
       const known = this.rows.get(claimed.claim.row.revision);
       if (known !== undefined) assert.deepEqual(claimed.claim.row, known, 'a revision has one content for ever');
@@ -207,6 +208,50 @@ describe('a claim', () => {
     assert.equal(key.confirm(theirs!), 'gone');
     assert.equal(key.state!.confirmed, 2);
     assert.equal(key.state!.fold.count, 3);
+  });
+
+  it('leaves a wake-up alone that comes before its end, unless sweep has woken the key', () => {
+    const hinted = new Key();
+    hinted.record(completed);
+    const wakeAt = hinted.state!.wakeAt!;
+    hinted.now += SECOND;
+    assert.equal(hinted.claim(), 'claimed');
+    assert.equal(hinted.state!.wakeAt, wakeAt, 'moving its index entry costs');
+
+    const late = new Key();
+    late.record(completed);
+    late.now = late.state!.wakeAt!;
+    assert.equal(late.claim(), 'claimed');
+    assert.equal(late.state!.wakeAt, late.now + rules.claim, 'it had come already');
+
+    const { state } = hinted;
+    const short = claimSummary({ ...state!, claim: null }, hinted.now, rulesWith({ claim: 10 * SECOND }));
+    assert.equal(short.state.wakeAt, hinted.now + 10 * SECOND, 'never after its end');
+
+    const woken = new Key();
+    woken.record(completed);
+    woken.now = woken.state!.wakeAt!;
+    woken.sweep();
+    woken.now += SECOND;
+    assert.equal(woken.claim(), 'claimed');
+    assert.equal(woken.state!.wakeAt, woken.now + rules.claim);
+  });
+
+  it('whose owner died is taken over at its end, also when it was looked for before', () => {
+    const key = new Key();
+    key.record(completed);
+    key.now += 5 * SECOND;
+    key.claim();
+    const { until } = key.held[0]!;
+    assert.ok(key.state!.wakeAt! < until);
+    key.now = key.state!.wakeAt!;
+    key.sweep();
+    assert.equal(key.claim(), 'busy');
+    assert.equal(key.state!.wakeAt, until, 'not a minute later');
+    key.now = until;
+    key.sweep();
+    assert.equal(key.claim(), 'claimed');
+    assert.equal(key.confirm(key.held.at(-1)!), 'confirmed');
   });
 
   it('of a former life or another revision confirms nothing', () => {

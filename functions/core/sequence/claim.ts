@@ -37,8 +37,17 @@ export function claimSummary(state: State, now: Micros, rules: Rules): Claimed {
   return {
     kind: 'claimed',
     claim,
-    state: { ...state, revision, claim, uncoveredSince: null, wakeAt: until },
+    state: { ...state, revision, claim, uncoveredSince: null, wakeAt: wakeOfClaim(state, now, until) },
   };
+}
+
+/**
+ * The first claim leaves a wake-up that comes before its end where it is, because every move of its index entry is paid
+ * for: a wake-up that finds a live claim is set to its end. Once sweep has woken the key the two are one moment, so that
+ * a summary that always fails has one wake-up for each attempt.
+ */
+function wakeOfClaim({ wakeAt, attempts }: State, now: Micros, until: Micros): Micros {
+  return attempts === 0 && wakeAt !== null && wakeAt > now && wakeAt < until ? wakeAt : until;
 }
 
 export type Confirmed =

@@ -53,6 +53,11 @@ describe('the stored form of a state', () => {
     assert.deepEqual({ ...rest, state: pack(s), ids: pack(i), claim: pack(c!) }, STORED);
   });
 
+  it('has no part in the index of wake-ups when nothing will wake the key', () => {
+    const { shard, wake_at: wakeAt } = encodeState({ ...sample(), wakeAt: null }, rules);
+    assert.deepEqual([shard, wakeAt], [undefined, undefined]);
+  });
+
   it('is refused when a later version wrote it', () => {
     assert.throws(() => decodeState({ ...encodeState(sample(), rules), v: 2 }), /format version 2/);
   });
