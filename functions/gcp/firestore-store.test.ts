@@ -38,7 +38,11 @@ before(async () => {
   });
   server = await startFirestore({ faults: hook });
   process.env['FIRESTORE_EMULATOR_HOST'] = server.address;
-  const env = { PROJECT_ID: 'local-project', FIRESTORE_DATABASE: DATABASE };
+  const env = {
+    PROJECT_ID: 'local-project',
+    FIRESTORE_DATABASE: DATABASE,
+    FIRESTORE_EMULATOR_HOST: server.address,
+  };
   db = new Firestore({ projectId: 'local-project', databaseId: DATABASE });
   store = createStore({ config: loadConfig(env), clock });
   hurried = createStore({ config: loadConfig({ ...env, PORT_DEADLINE: '300ms' }), clock });

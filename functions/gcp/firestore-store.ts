@@ -1,15 +1,16 @@
-import {
-  FieldPath,
-  Firestore,
-  Timestamp,
-  type DocumentSnapshot,
-  type DocumentData,
-  type Query,
-} from '@google-cloud/firestore';
+import type { protos } from '@google-cloud/firestore-api';
 import { AmbiguousError, CodaflowError, toError, TransientError } from '../core/errors.ts';
-import type { Document, Store, Transaction, Value } from '../ports.ts';
-import { channelOptions } from './channel.ts';
+import type { Document, Store, Transaction } from '../ports.ts';
+import { callOptions, connect, each, type FirestoreClient } from './firestore-client.ts';
+import { dueQuery, waitingQuery } from './firestore-queries.ts';
+import { fromFields, toFields } from './firestore-values.ts';
 import type { AdapterContext } from './runtime.ts';
+
+type Write = protos.google.firestore.v1.IWrite;
+type BatchGetRequest = protos.google.firestore.v1.IBatchGetDocumentsRequest;
+type BatchGetResponse = protos.google.firestore.v1.IBatchGetDocumentsResponse;
+type QueryResponse = protos.google.firestore.v1.IRunQueryResponse;
+type AggregationResponse = protos.google.firestore.v1.IRunAggregationQueryResponse;
 
 /** gRPC statuses. */
 const DEADLINE_EXCEEDED = 4;
@@ -18,33 +19,24 @@ const ABORTED = 10;
 /** After these on a commit its effect is unknown: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE. */
 const AMBIGUOUS = new Set<unknown>([1, 2, DEADLINE_EXCEEDED, 13, 14]);
 
-/** TTL policies look at timestamps only, so this one field is stored as one; everything else as it is. */
-const TTL_FIELD = 'expire_at';
-
-/**
- * The client sends a commit again after UNAVAILABLE, and is then told that the transaction is no longer valid: nothing
- * about whether the first one counted. So a commit is sent once, and what its answer leaves open is seen as open.
- */
-const COMMIT_ONCE = {
-  interfaces: {
-    'google.firestore.v1.Firestore': {
-      retry_codes: { none: [] },
-      methods: { Commit: { retry_codes_name: 'none', retry_params_name: 'default' } },
-    },
-  },
-};
-
 /** Documents in Firestore. Each call has the configured deadline and is tried once: repeating is the caller's decision. */
 export function createStore({ config, clock }: Pick<AdapterContext, 'config' | 'clock'>): Store & {
   close(): Promise<void>;
 } {
-  const db = new Firestore({
-    projectId: config.projectId,
-    databaseId: config.database,
-    preferRest: false,
-    clientConfig: COMMIT_ONCE,
-    ...channelOptions(config),
-  });
+  const database = `projects/${config.projectId}/databases/${config.database}`;
+  const root = `${database}/documents`;
+  const options = callOptions(config, database);
+  const nameOf = (path: string): string => `${root}/${path}`;
+  let connecting: Promise<FirestoreClient> | undefined;
+
+  function connected(): Promise<FirestoreClient> {
+    connecting ??= connect(config).catch((error: unknown) => {
+      // Credentials may be there the next time.
+      connecting = undefined;
+      throw new TransientError('unavailable', `Firestore: ${toError(error).message}`, error);
+    });
+    return connecting;
+  }
 
   /** `work` within the deadline; `committing` tells whether the answer that is missing is that of a commit. */
   async function within<T>(work: (call: Call) => Promise<T>): Promise<T> {
@@ -68,81 +60,100 @@ export function createStore({ config, clock }: Pick<AdapterContext, 'config' | '
     }
   }
 
+  /** Documents in the order of the paths, and the transaction that `newTransaction` opened. */
+  async function read(client: FirestoreClient, paths: readonly string[], within: BatchGetRequest) {
+    const documents = paths.map(nameOf);
+    const found = new Map<string, Document | null>();
+    let transaction = new Uint8Array();
+    const stream = client.batchGetDocuments({ database, documents, ...within }, options());
+    await each<BatchGetResponse>(stream, (response) => {
+      // It is in one of the answers, and empty in the others.
+      if (response.transaction?.length) transaction = response.transaction as typeof transaction;
+      if (response.found) found.set(response.found.name!, fromFields(response.found.fields ?? {}));
+      else if (response.missing) found.set(response.missing, null);
+    });
+    return {
+      transaction,
+      documents: documents.map((name) => {
+        const document = found.get(name);
+        if (document === undefined) throw new TransientError('unavailable', `Firestore did not answer for ${name}`);
+        return document;
+      }),
+    };
+  }
+
+  async function transact<T>(work: (tx: Transaction) => Promise<T>, call: Call): Promise<T> {
+    const client = await connected();
+    let opened: Promise<Uint8Array> | undefined;
+    const writes: Write[] = [];
+    const tx: Transaction = {
+      async get(paths) {
+        if (paths.length === 0) return [];
+        if (opened !== undefined) return (await read(client, paths, { transaction: await opened })).documents;
+        const first = read(client, paths, { newTransaction: { readWrite: {} } });
+        opened = first.then((answer) => {
+          if (answer.transaction.length > 0) return answer.transaction;
+          throw new TransientError('unavailable', 'Firestore opened no transaction');
+        });
+        return (await first).documents;
+      },
+      set(path, document) {
+        writes.push({ update: { name: nameOf(path), fields: toFields(document) } });
+      },
+      delete(path) {
+        writes.push({ delete: nameOf(path) });
+      },
+    };
+    try {
+      const result = await work(tx);
+      // The caller has given up already; committing now would be an effect that nobody knows of.
+      if (call.late) throw new TransientError('deadline_exceeded', 'the deadline passed before the commit');
+      const transaction = await opened;
+      if (transaction === undefined && writes.length === 0) return result;
+      call.committing = true;
+      await client.commit({ database, writes, ...(transaction === undefined ? {} : { transaction }) }, options());
+      return result;
+    } catch (error) {
+      // Lets go of its locks at once instead of when they run out; nobody waits for it.
+      opened?.then((transaction) => client.rollback({ database, transaction }, options())).catch(() => undefined);
+      throw error;
+    }
+  }
+
   return {
-    transaction: (work) =>
-      within((call) =>
-        db.runTransaction(
-          async (tx) => {
-            const result = await work(port(db, tx));
-            // The caller has given up already; committing now would be an effect that nobody knows of.
-            if (call.late) throw new TransientError('deadline_exceeded', 'the deadline passed before the commit');
-            call.committing = true;
-            return result;
-          },
-          { maxAttempts: 1 },
-        ),
-      ),
-    get: (path) => within(async () => fromSnapshot(await db.doc(path).get())),
+    transaction: (work) => within((call) => transact(work, call)),
+    get: (path) => within(async () => (await read(await connected(), [path], {})).documents[0]!),
     due: (query) =>
       within(async () => {
-        let found: Query = db
-          .collection(query.collection)
-          .where('shard', '==', query.shard)
-          .where('wake_at', '<=', query.before)
-          .orderBy('wake_at')
-          .orderBy(FieldPath.documentId())
-          .limit(query.limit);
-        if (query.after !== undefined) found = found.startAfter(query.after.wakeAt, db.doc(query.after.path));
-        const { docs } = await found.get();
-        return docs.map((snapshot) => ({ path: snapshot.ref.path, document: toDocument(snapshot.data()) }));
+        const request = { parent: root, structuredQuery: dueQuery(query, nameOf) };
+        const found: { path: string; document: Document }[] = [];
+        const stream = (await connected()).runQuery(request, options());
+        await each<QueryResponse>(stream, ({ document }) => {
+          if (document) {
+            const path = document.name!.slice(root.length + 1);
+            found.push({ path, document: fromFields(document.fields ?? {}) });
+          }
+        });
+        return found;
       }),
     waiting: (collection, atMost) =>
       within(async () => {
-        // In the order of the one index that has it, which leaves out whatever has no `wake_at`.
-        const query = db.collection(collection).orderBy('shard').orderBy('wake_at').limit(atMost);
-        return (await query.count().get()).data().count;
+        let count = 0;
+        const aggregations = [{ alias: 'waiting', count: {} }];
+        const structuredAggregationQuery = { structuredQuery: waitingQuery(collection, atMost), aggregations };
+        const stream = (await connected()).runAggregationQuery({ parent: root, structuredAggregationQuery }, options());
+        await each<AggregationResponse>(stream, ({ result }) => {
+          count = Number(result?.aggregateFields?.['waiting']?.integerValue ?? count);
+        });
+        return count;
       }),
-    close: () => db.terminate(),
+    close: async () => (await connecting)?.close(),
   };
 }
 
 interface Call {
   committing: boolean;
   late: boolean;
-}
-
-function port(db: Firestore, tx: FirebaseFirestore.Transaction): Transaction {
-  return {
-    async get(paths) {
-      if (paths.length === 0) return [];
-      // The answer is in the order of the request.
-      return (await tx.getAll(...paths.map((path) => db.doc(path)))).map(fromSnapshot);
-    },
-    set(path, document) {
-      tx.set(db.doc(path), toData(document));
-    },
-    delete(path) {
-      tx.delete(db.doc(path));
-    },
-  };
-}
-
-function fromSnapshot(snapshot: DocumentSnapshot): Document | null {
-  const data = snapshot.data();
-  return data === undefined ? null : toDocument(data);
-}
-
-function toDocument(data: DocumentData): Document {
-  const ttl: unknown = data[TTL_FIELD];
-  if (!(ttl instanceof Timestamp)) return data;
-  return { ...data, [TTL_FIELD]: ttl.seconds * 1e6 + Math.floor(ttl.nanoseconds / 1e3) };
-}
-
-function toData(document: Document): DocumentData {
-  const ttl: Value | undefined = document[TTL_FIELD];
-  if (typeof ttl !== 'number') return document;
-  const seconds = Math.floor(ttl / 1e6);
-  return { ...document, [TTL_FIELD]: new Timestamp(seconds, (ttl - seconds * 1e6) * 1e3) };
 }
 
 function classify(thrown: unknown, committing: boolean): Error {

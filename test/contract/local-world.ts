@@ -77,7 +77,6 @@ export async function localWorld(): Promise<World> {
   const firestore = await startFirestore(common());
   const pubsub = await startPubSub(common());
   const tasks = await startTasks({ ...common(), time });
-  process.env['FIRESTORE_EMULATOR_HOST'] = firestore.address;
   const config = loadConfig({
     PROJECT_ID: PROJECT,
     DATASET,
