@@ -64,7 +64,8 @@ class Scanner {
 
   /** The next character after white space, not consumed. */
   peek(): string | undefined {
-    this.match(SPACE);
+    // Most tokens follow each other; the expression costs as much as all the rest of them.
+    if (this.text.charCodeAt(this.at) <= 32) this.match(SPACE);
     return this.text[this.at];
   }
 

@@ -102,7 +102,7 @@ describe('a connection that died without a word is replaced', { timeout: 30_000 
     const reads: Promise<unknown>[] = [];
     let store: ReturnType<typeof createStore> | undefined;
     const connect = (address: string) => {
-      const opened = createStore({ config: config({ FIRESTORE_EMULATOR_HOST: address }), clock });
+      const opened = createStore({ config: config({ FIRESTORE_EMULATOR_HOST: address }) });
       store = opened;
       return () =>
         opened.transaction((tx) => {

@@ -44,8 +44,8 @@ before(async () => {
     FIRESTORE_EMULATOR_HOST: server.address,
   };
   db = new Firestore({ projectId: 'local-project', databaseId: DATABASE });
-  store = createStore({ config: loadConfig(env), clock });
-  hurried = createStore({ config: loadConfig({ ...env, PORT_DEADLINE: '300ms' }), clock });
+  store = createStore({ config: loadConfig(env) });
+  hurried = createStore({ config: loadConfig({ ...env, PORT_DEADLINE: '300ms' }) });
 });
 
 after(async () => {

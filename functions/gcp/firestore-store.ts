@@ -5,6 +5,7 @@ import { callOptions, connect, each, type FirestoreClient } from './firestore-cl
 import { dueQuery, waitingQuery } from './firestore-queries.ts';
 import { fromFields, toFields } from './firestore-values.ts';
 import type { AdapterContext } from './runtime.ts';
+import { withDeadline } from './status.ts';
 
 type Write = protos.google.firestore.v1.IWrite;
 type BatchGetRequest = protos.google.firestore.v1.IBatchGetDocumentsRequest;
@@ -20,7 +21,7 @@ const ABORTED = 10;
 const AMBIGUOUS = new Set<unknown>([1, 2, DEADLINE_EXCEEDED, 13, 14]);
 
 /** Documents in Firestore. Each call has the configured deadline and is tried once: repeating is the caller's decision. */
-export function createStore({ config, clock }: Pick<AdapterContext, 'config' | 'clock'>): Store & {
+export function createStore({ config }: Pick<AdapterContext, 'config'>): Store & {
   close(): Promise<void>;
 } {
   const database = `projects/${config.projectId}/databases/${config.database}`;
@@ -40,23 +41,13 @@ export function createStore({ config, clock }: Pick<AdapterContext, 'config' | '
 
   /** `work` within the deadline; `committing` tells whether the answer that is missing is that of a commit. */
   async function within<T>(work: (call: Call) => Promise<T>): Promise<T> {
-    const timer = new AbortController();
     const call: Call = { committing: false, late: false };
     const ms = config.portDeadline / 1000;
-    const deadline = clock.sleep(ms, timer.signal).then(() => {
-      call.late = true;
-      const text = `Firestore took longer than ${ms} ms`;
-      throw call.committing ? new AmbiguousError(text) : new TransientError('deadline_exceeded', text);
-    });
-    const answer = work(call);
     try {
-      return await Promise.race([answer, deadline]);
+      return await withDeadline(work(call), ms, 'Firestore', () => (call.late = true));
     } catch (error) {
-      throw classify(error, call.committing);
-    } finally {
-      timer.abort();
-      deadline.catch(() => undefined);
-      answer.catch(() => undefined);
+      if (!call.late || call.committing) throw classify(error, call.committing);
+      throw new TransientError('deadline_exceeded', toError(error).message, error);
     }
   }
 
@@ -106,9 +97,9 @@ export function createStore({ config, clock }: Pick<AdapterContext, 'config' | '
     };
     try {
       const result = await work(tx);
+      const transaction = await opened;
       // The caller has given up already; committing now would be an effect that nobody knows of.
       if (call.late) throw new TransientError('deadline_exceeded', 'the deadline passed before the commit');
-      const transaction = await opened;
       if (transaction === undefined && writes.length === 0) return result;
       call.committing = true;
       await client.commit({ database, writes, ...(transaction === undefined ? {} : { transaction }) }, options());

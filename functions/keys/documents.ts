@@ -17,8 +17,9 @@ export function sequencePath(uniqueKey: string): string {
   return `${SEQUENCES}/${documentId(uniqueKey)}`;
 }
 
-export function seenPath(uniqueKey: string, name: string): string {
-  return `${sequencePath(uniqueKey)}/ids/${name}`;
+/** Of an identity that has a document of its own, below that of its key. */
+export function seenPath(sequence: string, name: string): string {
+  return `${sequence}/ids/${name}`;
 }
 
 export function readState(document: Document | null | undefined): State | null {

@@ -44,6 +44,8 @@ const ATTEMPTS = 4;
 /** The events of one key, with their places among the caller's. */
 interface Batch {
   readonly uniqueKey: string;
+  /** Of its document. */
+  readonly path: string;
   readonly events: Event[];
   readonly places: number[];
 }
@@ -105,14 +107,14 @@ function byKey(events: readonly Event[]): readonly Batch[] {
   events.forEach((event, place) => {
     let batch = batches.get(event.uniqueKey);
     if (batch === undefined) {
-      batch = { uniqueKey: event.uniqueKey, events: [], places: [] };
+      const { uniqueKey } = event;
+      batch = { uniqueKey, path: sequencePath(uniqueKey), events: [], places: [] };
       batches.set(event.uniqueKey, batch);
     }
     batch.events.push(event);
     batch.places.push(place);
   });
-  const path = new Map([...batches.keys()].map((key) => [key, sequencePath(key)]));
-  return [...batches.values()].sort((a, b) => (path.get(a.uniqueKey)! < path.get(b.uniqueKey)! ? -1 : 1));
+  return [...batches.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 async function recordBatches(
@@ -121,12 +123,12 @@ async function recordBatches(
   now: Micros,
   rules: Rules,
 ): Promise<readonly BatchResult[]> {
-  const documents = await tx.get(batches.map(({ uniqueKey }) => sequencePath(uniqueKey)));
+  const documents = await tx.get(batches.map(({ path }) => path));
   const states = batches.map(({ uniqueKey }, i) => openState(readState(documents[i]), uniqueKey, now));
   const seen = await readSeen(tx, batches, states, rules);
-  return batches.map(({ uniqueKey, events }, i) => {
+  return batches.map(({ path, events }, i) => {
     const result = recordEvents(states[i]!, events, seen[i]!, now, rules);
-    if (result.changed) write(tx, uniqueKey, result, now, rules);
+    if (result.changed) write(tx, path, result, now, rules);
     return { fates: result.fates, due: isDue(result.state, now, rules) };
   });
 }
@@ -139,7 +141,7 @@ async function readSeen(
   rules: Rules,
 ): Promise<readonly SeenDocuments[]> {
   const names = batches.map(({ events }, i) => documentsToRead(states[i]!, events, rules));
-  const paths = batches.flatMap(({ uniqueKey }, i) => names[i]!.map((name) => seenPath(uniqueKey, name)));
+  const paths = batches.flatMap(({ path }, i) => names[i]!.map((name) => seenPath(path, name)));
   const found: (Document | null)[] = paths.length === 0 ? [] : [...(await tx.get(paths))];
   return names.map((ofKey) => {
     const known = new Map<string, number>();
@@ -151,11 +153,11 @@ async function readSeen(
   });
 }
 
-function write(tx: Transaction, uniqueKey: string, result: RecordedKey, now: Micros, rules: Rules): void {
-  tx.set(sequencePath(uniqueKey), writeState(result.state, rules));
+function write(tx: Transaction, path: string, result: RecordedKey, now: Micros, rules: Rules): void {
+  tx.set(path, writeState(result.state, rules));
   // They outlive the time in which a key is normally open, and then stay as long as its state does.
   const expireAt = now + rules.age + rules.retention;
   for (const [name, check] of result.documents) {
-    tx.set(seenPath(uniqueKey, name), { check, expire_at: expireAt });
+    tx.set(seenPath(path, name), { check, expire_at: expireAt });
   }
 }

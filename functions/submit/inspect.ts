@@ -30,7 +30,7 @@ async function holds(state: State | null, eventId: string, store: Pick<Store, 'g
   // Status and time only tell a repeat from a conflict.
   const identity = identityOf({ eventId, eventStatus: '', eventTime: 0 });
   if (findSeen(state.ids, identity) !== null) return true;
-  return (await store.get(seenPath(state.uniqueKey, seenName(state.generation, identity)))) !== null;
+  return (await store.get(seenPath(sequencePath(state.uniqueKey), seenName(state.generation, identity)))) !== null;
 }
 
 function describeState(state: State): object {
