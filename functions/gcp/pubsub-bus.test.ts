@@ -88,6 +88,19 @@ describe('publishing', () => {
     );
   });
 
+  test('large requests, one after the other and at once, are as they were', async () => {
+    const target = bus('5s');
+    const rounds = [60_000, 50_000, 70_000, 60_001].map((length, round) =>
+      Array.from({ length: 10 }, (_, i) => ({ data: `${round}/${i}`.padEnd(length, '+'), attributes: {} })),
+    );
+    for (const round of rounds.slice(0, 2)) await target.publish('results', round);
+    await Promise.all(rounds.slice(2).map((round) => target.publish('results', round)));
+    assert.deepEqual(
+      (await received('results', 40)).map(({ data }) => data.toString()).sort(),
+      rounds.flatMap((round) => round.map(({ data }) => data)).sort(),
+    );
+  });
+
   test('an own topic by its name; an ordering key keeps the order, also after a failure', async () => {
     const target = bus('500ms');
     fault = { kind: 'refuse', code: 7 };

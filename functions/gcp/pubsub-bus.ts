@@ -3,15 +3,11 @@ import type { Config } from '../config.ts';
 import { AmbiguousError, PermanentError, toError } from '../core/errors.ts';
 import type { Bus, Message, TopicName } from '../ports.ts';
 import { channelOptions } from './channel.ts';
+import { messageSize, withOwnEncoder } from './publish-request.ts';
 import type { AdapterContext } from './runtime.ts';
 import { fromStatus, withDeadline } from './status.ts';
 
 type Outcome = string | Error;
-interface Wire {
-  readonly data: Uint8Array;
-  readonly attributes: Message['attributes'];
-  readonly orderingKey?: string;
-}
 
 /**
  * Publishes through the request of Google's client, without its queues: callers have their messages together, and the
@@ -23,13 +19,15 @@ export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
   const options = callOptions(deadlineMs);
 
   /** One request. */
-  async function send(topic: string, messages: readonly Wire[], end: number): Promise<Outcome[]> {
+  async function send(topic: string, messages: readonly Message[], end: number): Promise<Outcome[]> {
     const what = `publish to ${topic}`;
     try {
-      client ??= connect(config);
-      const publisher = await client;
-      const request = { topic, messages: messages as Wire[] };
-      const published = publisher.publish(request, options);
+      client ??= connect(config).catch((error: unknown) => {
+        client = undefined;
+        throw error;
+      });
+      const request = { topic, messages: messages as Message[] };
+      const published = client.then((publisher) => publisher.publish(request, options));
       const [{ messageIds }] = await withDeadline(published, Math.max(0, end - performance.now()), what);
       return messages.map((_, i) => messageIds?.[i] ?? new AmbiguousError(`${what}: an answer without an id`));
     } catch (thrown) {
@@ -39,7 +37,7 @@ export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
   }
 
   /** A request is refused whole; then each message goes alone, since the others are not at fault. */
-  async function sendEach(topic: string, messages: readonly Wire[], end: number): Promise<Outcome[]> {
+  async function sendEach(topic: string, messages: readonly Message[], end: number): Promise<Outcome[]> {
     const outcomes = await send(topic, messages, end);
     if (messages.length === 1 || !(outcomes[0] instanceof PermanentError)) return outcomes;
     const alone = messages.map((message) => [message]);
@@ -56,7 +54,7 @@ export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
       // All messages of a request have the same ordering key, or none.
       const byKey = Map.groupBy(messages.keys(), (index) => messages[index]!.orderingKey);
       const sending = [...byKey].map(async ([key, indices]) => {
-        const requests = cut(indices.map((index) => wire(messages[index]!)));
+        const requests = cut(indices.map((index) => messages[index]!));
         const results =
           key === undefined
             ? (await Promise.all(requests.map((request) => sendEach(topic, request, end)))).flat()
@@ -71,8 +69,8 @@ export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
 
 /** One request after the other; what follows a failure that may pass is not sent, or it would overtake. */
 async function inOrder(
-  requests: readonly (readonly Wire[])[],
-  send: (request: readonly Wire[]) => Promise<Outcome[]>,
+  requests: readonly (readonly Message[])[],
+  send: (request: readonly Message[]) => Promise<Outcome[]>,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   let failure: Error | undefined;
@@ -91,11 +89,11 @@ const isPassing = (outcome: Outcome): outcome is Error =>
 const MAX_MESSAGES = 1000;
 const MAX_BYTES = 4 * 2 ** 20;
 
-function cut(messages: readonly Wire[]): Wire[][] {
-  const requests: Wire[][] = [];
+function cut(messages: readonly Message[]): Message[][] {
+  const requests: Message[][] = [];
   let bytes = Infinity;
   for (const message of messages) {
-    const size = sizeOf(message);
+    const size = messageSize(message);
     if (bytes + size > MAX_BYTES || requests.at(-1)!.length === MAX_MESSAGES) {
       requests.push([]);
       bytes = 0;
@@ -106,32 +104,16 @@ function cut(messages: readonly Wire[]): Wire[][] {
   return requests;
 }
 
-/** At least its bytes: a character of an attribute has three at most. */
-function sizeOf({ data, attributes }: Wire): number {
-  let size = data.byteLength;
-  for (const name in attributes) size += 3 * (name.length + attributes[name]!.length);
-  return size;
-}
-
-function wire({ data, attributes, orderingKey }: Message): Wire {
-  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-  return { data: bytes, attributes, ...(orderingKey === undefined ? {} : { orderingKey }) };
-}
-
 /** Loaded with the first message: most instances that start have none to publish yet. */
 async function connect(config: Config): Promise<v1.PublisherClient> {
   const { projectId, pubsubHost } = config;
   const { v1 } = await import('@google-cloud/pubsub');
   const options = { projectId, ...channelOptions(config) };
-  if (pubsubHost === null) return new v1.PublisherClient(options);
+  if (pubsubHost === null) return withOwnEncoder(new v1.PublisherClient(options));
   const { credentials } = await import('@grpc/grpc-js');
   const { hostname, port } = new URL(`http://${pubsubHost}`);
-  return new v1.PublisherClient({
-    ...options,
-    apiEndpoint: hostname,
-    port: Number(port),
-    sslCreds: credentials.createInsecure(),
-  });
+  const sslCreds = credentials.createInsecure();
+  return withOwnEncoder(new v1.PublisherClient({ ...options, apiEndpoint: hostname, port: Number(port), sslCreds }));
 }
 
 function callOptions(deadlineMs: number) {

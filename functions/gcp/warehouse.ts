@@ -1,6 +1,7 @@
 import { BigQuery } from '@google-cloud/bigquery';
 import { AmbiguousError, PermanentError, toError, TransientError } from '../core/errors.ts';
 import type { JobState, QueryJob, QueryParameter, ResultPage, Warehouse } from '../ports.ts';
+import { getLarge } from './bigquery-get.ts';
 import type { AdapterContext } from './runtime.ts';
 
 /** Failures after which the same statement may succeed; a stopped or timed out job is not among them. */
@@ -50,28 +51,33 @@ function timestampText(micros: number): string {
 export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
   const host = config.bigqueryHost;
   const endpoint = host === null ? undefined : host.startsWith('http') ? host : `http://${host}`;
-  const client = new BigQuery({
-    projectId: config.projectId,
-    ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }),
-  });
+  const options = { projectId: config.projectId, ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }) };
+  const client = new BigQuery(options);
+  // The client's repeats of a stream fail, and not where it could be caught.
+  const streaming = new BigQuery({ ...options, autoRetry: false });
   const { location } = config;
 
-  /** One REST call within `ms`. The effect of a call that failed without an HTTP status is unknown. */
-  async function call<T>(
+  /** One REST call. */
+  function call<T>(
     method: 'GET' | 'POST',
     uri: string,
     options: { qs?: object; json?: object },
-    ms = config.portDeadline / 1000,
+    ms?: number,
   ): Promise<T> {
-    const deadline = new AbortController();
     const answer = new Promise<T>((resolve, reject) => {
       client.request({ method, uri, ...options }, (error: Error | null, body: unknown) => {
         if (error === null) resolve(body as T);
         else reject(error);
       });
     });
+    return within(answer, `${method} ${uri}`, ms);
+  }
+
+  /** The answer of a call within `ms`. The effect of a call that failed without an HTTP status is unknown. */
+  async function within<T>(answer: Promise<T>, what: string, ms = config.portDeadline / 1000): Promise<T> {
+    const deadline = new AbortController();
     const late = clock.sleep(ms, deadline.signal).then(() => {
-      throw new AmbiguousError(`${method} ${uri} took longer than ${ms} ms`);
+      throw new AmbiguousError(`${what} took longer than ${ms} ms`);
     });
     try {
       return await Promise.race([answer, late]);
@@ -79,6 +85,17 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
       deadline.abort();
       late.catch(() => undefined);
       answer.catch(() => undefined);
+    }
+  }
+
+  /** A GET with a large answer; what may pass is asked for again by the client in its usual way, which repeats. */
+  async function getPage(uri: string, qs: object): Promise<QueryResults> {
+    try {
+      return await getLarge<QueryResults>(streaming, uri, qs);
+    } catch (error) {
+      const code = status(error);
+      if (code < 500 && code !== 408 && code !== 429) throw error;
+      return call<QueryResults>('GET', uri, { qs });
     }
   }
 
@@ -212,7 +229,7 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
       };
       let answer: QueryResults;
       try {
-        answer = await call<QueryResults>('GET', `/queries/${id}`, { qs });
+        answer = await within(getPage(`/queries/${id}`, qs), `page of job ${id}`);
       } catch (error) {
         const code = status(error);
         if (code === 404 || code === 410) return null;
@@ -222,7 +239,7 @@ export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
       const names = (answer.schema?.fields ?? []).map((field) => field.name);
       const rows = (answer.rows ?? []).map(({ f: cells }) => {
         const row: Record<string, string | null> = {};
-        for (const [i, name] of names.entries()) row[name] = cells[i]!.v;
+        for (let i = 0; i < names.length; i++) row[names[i]!] = cells[i]!.v;
         return row;
       });
       return { rows, next: answer.pageToken ?? null };
