@@ -15,6 +15,7 @@ import { measure, type Run } from './measure.ts';
 import { installPeer } from './peer.ts';
 import { million } from './million.ts';
 import { readable } from './readable.ts';
+import { tableSize } from './table-size.ts';
 import { runsTable, startsTable, targetsTable } from './report.ts';
 import { ROOT } from './subject.ts';
 import { judge, judgeLong, type Long, type Target } from './targets.ts';
@@ -23,7 +24,8 @@ const HELP = `npm run bench -- [--events N] [--starts N] [--only NAME] [--profil
   --events N     events of the fast runs (default 8000; the slow ones take a share of it)
   --starts N     starts of each entry point (default 3)
   --only NAME    runs whose name holds NAME, without targets
-  --long NAME    only one of the long runs, with its targets: long-key, joined, backpressure, readable, starts
+  --long NAME    only one of the long runs, with its targets: long-key, joined, table-size, backpressure, readable,
+                 starts
   --rows N       events of the long key, rows of the join (default 100000)
   --million      only memory over a million events; --rows for another number
   --profile DIR  CPU profiles of the functions
@@ -110,6 +112,7 @@ const ROWS = Number(values.rows ?? 100_000);
 const LONG: Readonly<Record<keyof Long, (cloud: CloudProcess) => Promise<Partial<Long>>>> = {
   'long-key': async (cloud) => ({ 'long-key': await longKey(cloud, ROWS, SETTINGS) }),
   joined: async (cloud) => ({ joined: await joined(cloud, source, ROWS) }),
+  'table-size': async (cloud) => ({ 'table-size': await tableSize(cloud) }),
   backpressure: async (cloud) => ({ backpressure: await backpressure(cloud, source, SETTINGS) }),
   readable: async () => ({ readable: await readable(200) }),
   starts: async (cloud) => ({ starts: await coldStarts(cloud, source, Number(values.starts)) }),
@@ -164,7 +167,7 @@ function judgeFast(runs: ReadonlyMap<string, Run>): Target[] {
   });
 }
 
-const EACH = ['starts', 'long-key', 'joined', 'backpressure', 'readable'] as const;
+const EACH = ['starts', 'long-key', 'joined', 'table-size', 'backpressure', 'readable'] as const;
 const chosen = values.million ? 'million' : values.long;
 if (chosen !== undefined && !(chosen in LONG)) {
   process.stderr.write(`--long must be one of ${EACH.join(', ')}\n`);

@@ -37,6 +37,12 @@ export class CloudProcess {
     return counts;
   }
 
+  /** Moves BigQuery's clock on. */
+  async advance(seconds: number): Promise<void> {
+    this.#child.send({ advance: seconds });
+    await once(this.#child, 'message');
+  }
+
   async stop(): Promise<void> {
     const gone = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');

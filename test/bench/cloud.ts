@@ -15,8 +15,11 @@ const faults = new Faults(({ service, method }) => {
   meter.add(`rpc.${service}.${method}`);
   return slow > 0 && service !== 'pubsub' ? { kind: 'delay', ms: slow } : undefined;
 });
+/** BigQuery's clock is that of the machine and so much later: microseconds. */
+let later = 0;
+const clock = () => Date.now() * 1000 + later;
 const common = { meter, faults };
-const bigquery = await startBigQuery({ ...common, project: resources.PROJECT, location: resources.LOCATION });
+const bigquery = await startBigQuery({ ...common, clock, project: resources.PROJECT, location: resources.LOCATION });
 const firestore = await startFirestore(common);
 const pubsub = await startPubSub({ ...common, bigQueryWriter: (table, rows) => bigquery.insertRows(table, rows) });
 const addresses: Addresses = {
@@ -30,8 +33,9 @@ await createTables(clients.bigquery);
 // Nobody subscribes: what the functions publish is taken and counted, no more.
 for (const topic of resources.TOPICS) await clients.pubsub.createTopic(topic);
 
-process.on('message', ({ slowMs }: { readonly slowMs?: number }) => {
+process.on('message', ({ slowMs, advance }: { readonly slowMs?: number; readonly advance?: number }) => {
   slow = slowMs ?? slow;
+  later += (advance ?? 0) * 1e6;
   process.send?.(meter.snapshot());
 });
 process.on('disconnect', () => process.exit(0));

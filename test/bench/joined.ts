@@ -46,7 +46,7 @@ export async function joined(cloud: CloudProcess, source: EventSource, rows: num
   }
 }
 
-async function tick(join: Subject): Promise<void> {
+export async function tick(join: Subject): Promise<void> {
   const { failures } = await load({ url: join.url, inFlight: 1, count: 1, body: () => '{}' });
   if (Object.keys(failures).length > 0) throw new Error(`join fails: ${JSON.stringify(failures)}\n${join.log()}`);
 }

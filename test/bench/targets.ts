@@ -6,6 +6,7 @@ import type { LongKey } from './long-key.ts';
 import type { Run } from './measure.ts';
 import type { Million } from './million.ts';
 import type { Readable } from './readable.ts';
+import type { TableSize } from './table-size.ts';
 
 export interface Target {
   readonly name: string;
@@ -33,6 +34,7 @@ export interface Results {
 export interface Long {
   readonly 'long-key': LongKey;
   readonly joined: Joined;
+  readonly 'table-size': TableSize;
   readonly backpressure: Backpressure;
   readonly readable: Readable;
   readonly starts: ColdStarts;
@@ -96,7 +98,7 @@ function dollars(edition: Edition): Target {
 
 /** The targets of the runs that were made. */
 export function judgeLong(long: Partial<Long>): Target[] {
-  const { starts, joined, backpressure, readable, million, 'long-key': key } = long;
+  const { starts, joined, backpressure, readable, million, 'long-key': key, 'table-size': size } = long;
   const targets: Target[] = [];
   if (starts !== undefined) {
     for (const [name, { cpuMs }] of Object.entries(starts.entryPoints)) {
@@ -120,6 +122,13 @@ export function judgeLong(long: Partial<Long>): Target[] {
       atMost(`join of ${joined.rows} rows: MiB at most`, joined.peakMiB, 512),
       atLeast('join, rows per CPU second, times a bare publisher: at least', joined.perCpuSecond / joined.bare, 0.7),
     );
+  }
+  if (size !== undefined) {
+    const [one, ...larger] = size.bytes;
+    for (const [i, bytes] of larger.entries())
+      targets.push(
+        atMost(`bytes that a join processes, ${size.days[i + 1]} times the table, times 1`, bytes / one!, 1.1),
+      );
   }
   if (backpressure !== undefined) {
     const { answers, slowest, peakMiB } = backpressure;
