@@ -111,7 +111,7 @@ const ROWS = Number(values.rows ?? 100_000);
 /** Runs by name; each once, with a local cloud of its own, so that no table holds what another run left. */
 const LONG: Readonly<Record<keyof Long, (cloud: CloudProcess) => Promise<Partial<Long>>>> = {
   'long-key': async (cloud) => ({ 'long-key': await longKey(cloud, ROWS, SETTINGS) }),
-  joined: async (cloud) => ({ joined: await joined(cloud, source, ROWS) }),
+  joined: async (cloud) => ({ joined: await joined(cloud, source, ROWS, flags) }),
   'table-size': async (cloud) => ({ 'table-size': await tableSize(cloud) }),
   backpressure: async (cloud) => ({ backpressure: await backpressure(cloud, source, SETTINGS) }),
   readable: async () => ({ readable: await readable(200) }),

@@ -16,10 +16,18 @@ export interface Joined {
 const SETTINGS = { JOIN_LAG: '1s', JOIN_WAIT: '0s' };
 const TICKS = 20;
 
-/** So many new rows in one window of a join, from the tick that reads them until the last is published. */
-export async function joined(cloud: CloudProcess, source: EventSource, rows: number): Promise<Joined> {
+/**
+ * So many new rows in one window of a join, from the tick that reads them until the last is published. Both sides have
+ * the same flags of Node.
+ */
+export async function joined(
+  cloud: CloudProcess,
+  source: EventSource,
+  rows: number,
+  flags: readonly string[],
+): Promise<Joined> {
   const env = { ...cloud.env, ...SETTINGS, MAX_BYTES_BILLED: '1TB' };
-  const join = await Subject.start({ target: 'join', source: ROOT, env });
+  const join = await Subject.start({ target: 'join', source: ROOT, env, flags });
   try {
     // The cursor begins now.
     await tick(join);
@@ -38,7 +46,7 @@ export async function joined(cloud: CloudProcess, source: EventSource, rows: num
       rows,
       published,
       perCpuSecond: (published * 1e6) / (after.cpuMicros - before.cpuMicros),
-      bare: await publish(cloud, rows),
+      bare: await publish(cloud, rows, flags),
       peakMiB: after.peak / 2 ** 20,
     };
   } finally {
@@ -51,9 +59,9 @@ export async function tick(join: Subject): Promise<void> {
   if (Object.keys(failures).length > 0) throw new Error(`join fails: ${JSON.stringify(failures)}\n${join.log()}`);
 }
 
-async function publish(cloud: CloudProcess, count: number): Promise<number> {
+async function publish(cloud: CloudProcess, count: number, flags: readonly string[]): Promise<number> {
   const source = path.join(ROOT, 'test/bench/subjects/publisher.ts');
-  const publisher = await Subject.start({ target: 'publisher', source, env: cloud.env });
+  const publisher = await Subject.start({ target: 'publisher', source, env: cloud.env, flags });
   try {
     const send = (many: number) =>
       load({
