@@ -1,4 +1,5 @@
 /** Preloaded into every measured process: answers its launcher with what the process has used so far. */
+import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Usage } from './subject.ts';
@@ -14,12 +15,17 @@ function collect(): void {
   collector();
 }
 
+/** Bytes. `getrusage` would count what the launcher had when it made this process. */
+function peak(): number {
+  if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]) * 1024;
+}
+
 process.on('message', (request: { readonly collect?: boolean }) => {
   const { user, system } = process.cpuUsage();
-  const { maxRSS } = process.resourceUsage();
   if (request.collect === true) collect();
   const { rss, heapUsed } = process.memoryUsage();
-  const usage: Usage = { cpuMicros: user + system, rss, heapUsed, peak: maxRSS * 1024 };
+  const usage: Usage = { cpuMicros: user + system, rss, heapUsed, peak: peak() };
   process.send?.(usage);
 });
 process.on('disconnect', () => process.exit(1));
