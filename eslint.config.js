@@ -38,6 +38,19 @@ export default tseslint.config(
     },
   },
   {
+    files: ['functions/gcp/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ImportExpression[source.value!=/^[.]/]',
+          message: 'In the bundle a package imported so has no named exports: import a module of ours that imports it.',
+        },
+      ],
+    },
+  },
+  {
     // The pure core imports nothing but itself and node:crypto for hashing.
     files: ['functions/core/**/*.ts'],
     rules: {

@@ -1,5 +1,4 @@
 import { http, type Request, type Response } from '@google-cloud/functions-framework';
-import { useCompileCache } from './compile-cache.ts';
 import { ConfigError, describeConfig, loadConfig, type Config } from './config.ts';
 import { toError } from './core/errors.ts';
 import { createClock } from './gcp/clock.ts';
@@ -15,9 +14,6 @@ import type { EntryPoint, PortName } from './runtime.ts';
 const DRAIN_MS = 9000;
 
 type Load<Used extends PortName> = () => Promise<EntryPoint<Used>>;
-
-// Before anything large is loaded.
-useCompileCache();
 
 const clock = createClock();
 const log = jsonLog((line) => process.stdout.write(line));

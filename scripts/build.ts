@@ -1,13 +1,27 @@
-/** Bundles the functions into dist/: what is deployed and what `npm start` runs. */
-import { build } from 'esbuild';
-import { rm } from 'node:fs/promises';
+/**
+ * Bundles the functions into dist/: what is deployed and what `npm start` runs. The clients of Google Cloud are in it,
+ * with only what is called of them; the functions framework is not, since the platform starts it.
+ */
+import { build, type Plugin } from 'esbuild';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { prune, type Node } from './build/protos.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const outdir = path.join(root, 'dist');
 
+const protos: Plugin = {
+  name: 'protos',
+  setup(bundle) {
+    bundle.onLoad({ filter: /\/build\/protos\/(protos|locations|iam_service)\.json$/ }, async (file) => {
+      const definitions = JSON.parse(await readFile(file.path, 'utf8')) as Node;
+      return { contents: JSON.stringify(prune(definitions)), loader: 'json' };
+    });
+  },
+};
+
 await rm(outdir, { recursive: true, force: true });
-await build({
+const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: { index: 'functions/index.ts', 'compile-cache': 'scripts/compile-cache.ts' },
   outdir,
@@ -17,7 +31,26 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  packages: 'external',
+  external: ['@google-cloud/functions-framework'],
+  plugins: [protos],
+  // CommonJS modules expect these.
+  banner: {
+    js: [
+      "import { createRequire as __createRequire } from 'node:module';",
+      'const require = __createRequire(import.meta.url);',
+      'const __filename = import.meta.filename;',
+      'const __dirname = import.meta.dirname;',
+    ].join('\n'),
+  },
   sourcemap: true,
+  sourcesContent: false,
+  legalComments: 'linked',
+  metafile: true,
   logLevel: 'warning',
 });
+
+// Traces lead to our own sources; maps of the clients would be larger than all the rest.
+for (const [file, { inputs }] of Object.entries(metafile.outputs)) {
+  const isOwn = Object.keys(inputs).some((input) => !input.startsWith('node_modules/'));
+  if (file.endsWith('.js') && !isOwn) await rm(path.join(root, `${file}.map`), { force: true });
+}

@@ -13,6 +13,13 @@ locals {
     sweep = { callers = ["scheduler"], timeout = 60, max_instances = 2, concurrency = 4 }
   }
 
+  # How Node.js runs. With 512 MiB V8 would give new objects 1 MiB, and copy what lives as long as a request over and over.
+  # The build leaves compiled code beside package.json.
+  node = {
+    NODE_OPTIONS       = "--max-semi-space-size=16"
+    NODE_COMPILE_CACHE = ".compile-cache"
+  }
+
   # What follows from other variables; the names are those of functions/settings.ts.
   environment = {
     PROJECT_ID                  = var.project_id
@@ -77,7 +84,7 @@ resource "google_cloudfunctions2_function" "function" {
     # Pub/Sub, Cloud Scheduler and Cloud Tasks of this project count as internal.
     ingress_settings = try(coalesce(var.functions[each.key].ingress), "ALLOW_INTERNAL_ONLY")
 
-    environment_variables = merge(local.environment, var.settings)
+    environment_variables = merge(local.node, local.environment, var.settings)
 
     dynamic "secret_environment_variables" {
       for_each = each.key == "poll" ? var.polling.secrets : {}

@@ -20,7 +20,7 @@ locals {
           for name, value in jsondecode(file("${local.root}/package.json")) : name => value
           if contains(["name", "version", "private", "type", "main", "engines", "dependencies"], name)
         },
-        { scripts = { "gcp-build" = "node dist/compile-cache.js" } },
+        { scripts = { "gcp-build" = join(" ", concat([for name, value in local.node : "${name}=${value}"], ["node dist/compile-cache.js"])) } },
       ))
       "package-lock.json" = file("${local.root}/package-lock.json")
     },

@@ -1,8 +1,6 @@
 import type { CloudTasksClient } from '@google-cloud/tasks';
 import { toError } from '../core/errors.ts';
-import type { Config } from '../config.ts';
 import type { Tasks } from '../ports.ts';
-import { channelOptions } from './channel.ts';
 import type { AdapterContext } from './runtime.ts';
 import { fromStatus, withDeadline } from './status.ts';
 
@@ -17,7 +15,7 @@ export function createTasks({ config }: Pick<AdapterContext, 'config'>): Tasks &
   const deadlineMs = config.portDeadline / 1000;
   return {
     async create({ name, scheduleTime, body }) {
-      connection ??= connect(config);
+      connection ??= import('./cloud-tasks-client.ts').then(({ connect }) => connect(config));
       const client = await connection;
       const parent = client.queuePath(config.projectId, config.region, config.pollQueue);
       const task = {
@@ -46,21 +44,6 @@ export function createTasks({ config }: Pick<AdapterContext, 'config'>): Tasks &
       await (await connection)?.close();
     },
   };
-}
-
-async function connect(config: Config): Promise<CloudTasksClient> {
-  const { tasksHost } = config;
-  const options = { projectId: config.projectId, ...channelOptions(config) };
-  const { CloudTasksClient } = await import('@google-cloud/tasks');
-  if (tasksHost === null) return new CloudTasksClient(options);
-  const { credentials } = await import('@grpc/grpc-js');
-  const { hostname, port } = new URL(tasksHost.includes('://') ? tasksHost : `http://${tasksHost}`);
-  return new CloudTasksClient({
-    ...options,
-    apiEndpoint: hostname,
-    port: Number(port),
-    sslCreds: credentials.createInsecure(),
-  });
 }
 
 function timestamp(micros: number): { seconds: number; nanos: number } {

@@ -2,6 +2,7 @@
 import { FirestoreClient } from '@google-cloud/firestore-api/client_v1';
 import type { Config } from '../config.ts';
 import { channelOptions } from './channel.ts';
+import { localEndpoint } from './local-endpoint.ts';
 
 export type { FirestoreClient };
 
@@ -22,7 +23,7 @@ const COMMIT_ONCE = {
 export async function connect(config: Config): Promise<FirestoreClient> {
   const options = { projectId: config.projectId, clientConfig: COMMIT_ONCE, ...channelOptions(config) };
   const host = config.firestoreHost;
-  const client = new FirestoreClient(host === null ? options : { ...options, ...(await localEndpoint(host)) });
+  const client = new FirestoreClient(host === null ? options : { ...options, ...localEndpoint(host) });
   await client.initialize();
   return client;
 }
@@ -32,13 +33,6 @@ export function callOptions(config: Config, database: string) {
   const emulator: Record<string, string> = config.firestoreHost === null ? {} : { authorization: 'Bearer owner' };
   // The client writes into what it is given.
   return () => ({ otherArgs: { headers: { 'google-cloud-resource-prefix': database, ...emulator } } });
-}
-
-/** A local server: no credentials, no encryption. */
-async function localEndpoint(host: string): Promise<object> {
-  const { credentials } = await import('@grpc/grpc-js');
-  const { hostname, port } = new URL(`http://${host}`);
-  return { apiEndpoint: hostname, port: Number(port), sslCreds: credentials.createInsecure() };
 }
 
 /** Hands over what a stream of answers brings. Rejects with the error that ends it. */

@@ -20,15 +20,10 @@ const NOT_FOUND = 404;
 export function createJobProbe({
   config,
 }: Pick<AdapterContext, 'config'>): (probe: BigQueryJobProbe) => Promise<JobProgress> {
-  const host = config.bigqueryHost;
-  const endpoint = host === null || host.startsWith('http') ? host : `http://${host}`;
   let client: BigQuery | undefined;
   return async ({ jobId, project, location }) => {
     // Loaded with the first job that is looked at.
-    client ??= new (await import('@google-cloud/bigquery')).BigQuery({
-      projectId: config.projectId,
-      ...(endpoint === null ? {} : { apiEndpoint: endpoint }),
-    });
+    client ??= (await import('./bigquery-client.ts')).createBigQuery(config);
     const job = client.job(jobId, { projectId: project ?? config.projectId, location: location ?? config.location });
     const what = `state of job ${jobId}`;
     try {

@@ -2,8 +2,7 @@ import type { v1 } from '@google-cloud/pubsub';
 import type { Config } from '../config.ts';
 import { AmbiguousError, PermanentError, toError } from '../core/errors.ts';
 import type { Bus, Message, TopicName } from '../ports.ts';
-import { channelOptions } from './channel.ts';
-import { messageSize, withOwnEncoder } from './publish-request.ts';
+import { messageSize } from './publish-request.ts';
 import type { AdapterContext } from './runtime.ts';
 import { fromStatus, withDeadline } from './status.ts';
 
@@ -18,11 +17,14 @@ export function createBus({ config }: Pick<AdapterContext, 'config'>): Bus {
   const deadlineMs = config.portDeadline / 1000;
   const options = callOptions(deadlineMs);
 
+  /** Loaded with the first message: most instances that start have none to publish yet. */
+  const open = async () => (await import('./pubsub-client.ts')).connect(config);
+
   /** One request. */
   async function send(topic: string, messages: readonly Message[], end: number): Promise<Outcome[]> {
     const what = `publish to ${topic}`;
     try {
-      client ??= connect(config).catch((error: unknown) => {
+      client ??= open().catch((error: unknown) => {
         client = undefined;
         throw error;
       });
@@ -102,18 +104,6 @@ function cut(messages: readonly Message[]): Message[][] {
     bytes += size;
   }
   return requests;
-}
-
-/** Loaded with the first message: most instances that start have none to publish yet. */
-async function connect(config: Config): Promise<v1.PublisherClient> {
-  const { projectId, pubsubHost } = config;
-  const { v1 } = await import('@google-cloud/pubsub');
-  const options = { projectId, ...channelOptions(config) };
-  if (pubsubHost === null) return withOwnEncoder(new v1.PublisherClient(options));
-  const { credentials } = await import('@grpc/grpc-js');
-  const { hostname, port } = new URL(`http://${pubsubHost}`);
-  const sslCreds = credentials.createInsecure();
-  return withOwnEncoder(new v1.PublisherClient({ ...options, apiEndpoint: hostname, port: Number(port), sslCreds }));
 }
 
 function callOptions(deadlineMs: number) {

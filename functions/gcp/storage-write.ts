@@ -8,6 +8,7 @@ import events from '../../terraform/schemas/events.json' with { type: 'json' };
 import summaries from '../../terraform/schemas/summaries.json' with { type: 'json' };
 import { AppendConnection, type AppendResponse } from './append-connection.ts';
 import { channelOptions } from './channel.ts';
+import { localEndpoint } from './local-endpoint.ts';
 import { descriptor } from './proto-descriptor.ts';
 import { encodeRow, type Column } from './proto-rows.ts';
 import type { AdapterContext } from './runtime.ts';
@@ -118,14 +119,7 @@ function inBand(error: { code?: number | null; message?: string | null }, what: 
 async function createClient(config: Config): Promise<BigQueryWriteClient> {
   const options = { projectId: config.projectId, ...channelOptions(config) };
   const host = config.bigqueryStorageHost;
-  const client = new BigQueryWriteClient(host === null ? options : { ...options, ...(await localEndpoint(host)) });
+  const client = new BigQueryWriteClient(host === null ? options : { ...options, ...localEndpoint(host) });
   await client.initialize();
   return client;
-}
-
-/** A local server: no credentials, no encryption. */
-async function localEndpoint(host: string): Promise<object> {
-  const { credentials } = await import('@grpc/grpc-js');
-  const { hostname, port } = new URL(host.includes('://') ? host : `http://${host}`);
-  return { apiEndpoint: hostname, port: Number(port), sslCreds: credentials.createInsecure() };
 }

@@ -17,7 +17,7 @@ import { million } from './million.ts';
 import { readable } from './readable.ts';
 import { tableSize } from './table-size.ts';
 import { runsTable, startsTable, targetsTable } from './report.ts';
-import { ROOT } from './subject.ts';
+import { HEAP, ROOT } from './subject.ts';
 import { judge, judgeLong, type Long, type Target } from './targets.ts';
 
 const HELP = `npm run bench -- [--events N] [--starts N] [--only NAME] [--profile DIR] [--json]
@@ -57,7 +57,7 @@ const EVENTS = Number(values.events);
 const say = (text: string) => process.stderr.write(`${text}\n`);
 const source = new EventSource();
 const profiling = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
-const flags = [...values.flag, ...profiling];
+const flags = [HEAP, ...values.flag, ...profiling];
 const SETTINGS = { COMPLETION_STATUSES: COMPLETION };
 const SUBJECTS = path.join(ROOT, 'test/bench/subjects');
 
@@ -95,7 +95,7 @@ async function run(cloud: CloudProcess, plan: Plan): Promise<Run> {
   return measure(cloud, {
     name: plan.name,
     target: plan.target,
-    source: own ? ROOT : path.join(SUBJECTS, `${plan.target}.ts`),
+    source: own ? ROOT : path.join(SUBJECTS, `${plan.target}.${plan.target === 'ceiling' ? 'mjs' : 'ts'}`),
     inFlight: plan.inFlight,
     events,
     warmUp,

@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { NODE_SETTINGS } from '../../local/functions.ts';
 import { CloudProcess } from './cloud-process.ts';
 import { wrap, type EventSource } from './events.ts';
 import { load } from './load.ts';
-import { ROOT, Subject } from './subject.ts';
+import { ROOT, Subject, type SubjectOptions } from './subject.ts';
 
 export const ENTRY_POINTS = ['ingest', 'submit', 'finish', 'join', 'poll', 'sweep'] as const;
 export type EntryPoint = (typeof ENTRY_POINTS)[number];
@@ -32,7 +33,8 @@ class Deployed {
     for (const name of ['dist', 'node_modules', 'joins'])
       symlinkSync(path.join(ROOT, name), path.join(this.folder, name));
     writeFileSync(path.join(this.folder, 'package.json'), readFileSync(path.join(ROOT, 'package.json')));
-    const built = spawnSync(process.execPath, ['dist/compile-cache.js'], { cwd: this.folder, encoding: 'utf8' });
+    const env = { ...process.env, ...NODE_SETTINGS };
+    const built = spawnSync(process.execPath, ['dist/compile-cache.js'], { cwd: this.folder, env, encoding: 'utf8' });
     if (built.status !== 0 || built.stderr.includes('without compiled code'))
       throw new Error(`compile-cache: ${built.stderr}`);
   }
@@ -42,15 +44,10 @@ class Deployed {
   }
 }
 
-async function once(
-  cloud: CloudProcess,
-  target: string,
-  source: string,
-  cwd: string,
-  body: string,
-): Promise<ColdStart> {
+/** No flags: under other ones than those of the build V8 does not take the code that it compiled. */
+async function once(what: Omit<SubjectOptions, 'flags'>, body: string): Promise<ColdStart> {
   const begin = performance.now();
-  const subject = await Subject.start({ target, source, cwd, env: cloud.env });
+  const subject = await Subject.start({ ...what, flags: [] });
   try {
     const readyCpuMs = (await subject.usage()).cpuMicros / 1000;
     await load({ url: subject.url, inFlight: 1, count: 1, body: () => body });
@@ -83,14 +80,16 @@ function median(all: readonly ColdStart[]): ColdStart {
 /** The bare framework beside each entry point, turn by turn, so that a busy moment meets all. */
 export async function coldStarts(cloud: CloudProcess, source: EventSource, starts: number): Promise<ColdStarts> {
   const deployed = new Deployed();
+  const cwd = deployed.folder;
+  const env = { ...cloud.env, ...NODE_SETTINGS };
   try {
-    const ceiling = path.join(ROOT, 'test/bench/subjects/ceiling.ts');
+    const ceiling = path.join(ROOT, 'test/bench/subjects/ceiling.mjs');
     const bare: ColdStart[] = [];
     const own = new Map(ENTRY_POINTS.map((name) => [name, [] as ColdStart[]]));
     for (let n = 0; n < starts; n++) {
-      bare.push(await once(cloud, 'ceiling', ceiling, deployed.folder, '{}'));
+      bare.push(await once({ target: 'ceiling', source: ceiling, cwd, env: cloud.env }, '{}'));
       for (const [name, all] of own) {
-        all.push(await once(cloud, name, deployed.folder, deployed.folder, firstRequest(name, source, n)));
+        all.push(await once({ target: name, source: cwd, cwd, env }, firstRequest(name, source, n)));
       }
     }
     const entryPoints = Object.fromEntries([...own].map(([name, all]) => [name, median(all)]));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { NODE_SETTINGS } from '../../local/functions.ts';
 import { freePort, isListening } from '../../local/ports.ts';
 
 /** What a process has used since it began. */
@@ -22,7 +23,7 @@ export interface SubjectOptions {
   /** Folder or file that the functions framework loads. */
   readonly source: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Further flags of Node. */
+  /** Flags of Node; a bound of the heap by default. */
   readonly flags?: readonly string[];
   /** Working directory; the project's folder by default. */
   readonly cwd?: string;
@@ -33,10 +34,10 @@ export const FRAMEWORK = path.join(
   path.dirname(createRequire(import.meta.url).resolve('@google-cloud/functions-framework')),
   'main.js',
 );
-const PROBE = path.join(import.meta.dirname, 'probe.ts');
+const PROBE = path.join(import.meta.dirname, 'probe.mjs');
 const START_MS = 30_000;
 /** What an instance with 512 MiB leaves for the heap. */
-const HEAP = '--max-old-space-size=320';
+export const HEAP = '--max-old-space-size=320';
 
 /** One function in the functions framework, in a process of its own, with a probe inside. */
 export class Subject {
@@ -57,12 +58,16 @@ export class Subject {
     }
   }
 
-  static async start({ target, source, env, flags = [], cwd = ROOT }: SubjectOptions): Promise<Subject> {
+  static async start({ target, source, env, flags = [HEAP], cwd = ROOT }: SubjectOptions): Promise<Subject> {
     const port = await freePort();
     const child = spawn(
       process.execPath,
-      [...flags, HEAP, '--import', PROBE, FRAMEWORK, `--target=${target}`, `--source=${source}`, `--port=${port}`],
-      { cwd, env: { ...machine(), ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+      [...flags, '--import', PROBE, FRAMEWORK, `--target=${target}`, `--source=${source}`, `--port=${port}`],
+      {
+        cwd,
+        env: { ...machine(), NODE_OPTIONS: NODE_SETTINGS.NODE_OPTIONS, ...env },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      },
     );
     const subject = new Subject(child, port);
     const end = Date.now() + START_MS;

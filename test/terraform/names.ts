@@ -9,6 +9,9 @@ function environment(f: Resource): Readonly<Record<string, string | null>> {
   return service.environment_variables;
 }
 
+/** What Node.js itself reads. */
+const NODE = ['NODE_OPTIONS', 'NODE_COMPILE_CACHE'];
+
 /** Variables that are set but not read, and those that nothing could set. */
 export function settingProblems(plan: Plan, module: string): readonly string[] {
   const text = readFileSync(path.join(module, 'functions.tf'), 'utf8');
@@ -19,7 +22,9 @@ export function settingProblems(plan: Plan, module: string): readonly string[] {
   for (const f of plan.of('google_cloudfunctions2_function')) {
     const set = Object.keys(environment(f));
     problems.push(
-      ...set.filter((name) => !known.includes(name)).map((name) => `${f.key}: nothing reads ${name}`),
+      ...set
+        .filter((name) => !known.includes(name) && !NODE.includes(name))
+        .map((name) => `${f.key}: nothing reads ${name}`),
       ...settings
         .filter(({ env, fallback }) => fallback === undefined && !set.includes(env))
         .map(({ env }) => `${f.key}: ${env} is required and not set`),
