@@ -28,9 +28,9 @@ export function encodeWatch(state: WatchState, shards: number): WatchDocument {
     due: state.due,
     confirmed: state.confirmed,
     attempts: state.attempts,
-    shard: shardOf(spec.watchId, shards),
     ...(outcome === null ? {} : { outcome: outcome.kind, outcome_at: outcome.at, reason: outcome.reason, answer: outcome.answer }), // prettier-ignore
-    ...(wakeAt === null ? {} : { wake_at: wakeAt }),
+    // Together, as in the state of a key: an index entry of a watch at rest would be paid for.
+    ...(wakeAt === null ? {} : { shard: shardOf(spec.watchId, shards), wake_at: wakeAt }),
     ...(expireAt === null ? {} : { expire_at: expireAt }),
     ...(lastChecked === null ? {} : { last_checked: lastChecked }),
     ...(lastFound === null ? {} : { last_found: lastFound }),
