@@ -117,7 +117,7 @@ function place(headers: http2.IncomingHttpHeaders): string {
 }
 
 /** Passes a stream on, with what ends it on either side. */
-function forward(stream: http2.ServerHttp2Stream, onward: http2.ClientHttp2Stream): void {
+export function forward(stream: http2.ServerHttp2Stream, onward: http2.ClientHttp2Stream): void {
   let trailers: http2.IncomingHttpHeaders = {};
   onward.on('response', (headers, flags) => {
     if (stream.closed) return;
