@@ -20,6 +20,21 @@ const protos: Plugin = {
   },
 };
 
+/** The client of Cloud Tasks reads its JSON files by paths that it makes as it runs: they are imported instead. */
+const json: Plugin = {
+  name: 'json',
+  setup(bundle) {
+    bundle.onLoad({ filter: /\/tasks\/build\/esm\/src\/v\w+\/\w+_client\.js$/ }, async (file) => {
+      const source = await readFile(file.path, 'utf8');
+      const contents = source.replace(/getJSON\(path\.join\(dirname, ([^)]+)\)\)/g, (_, parts: string) => {
+        const names = [...parts.matchAll(/'([^']+)'/g)].map(([, name]) => name!);
+        return `require(${JSON.stringify(`./${path.posix.join(...names)}`)})`;
+      });
+      return { contents, loader: 'js' };
+    });
+  },
+};
+
 await rm(outdir, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
@@ -32,7 +47,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node24',
   external: ['@google-cloud/functions-framework'],
-  plugins: [protos],
+  plugins: [protos, json],
   // CommonJS modules expect these.
   banner: {
     js: [
