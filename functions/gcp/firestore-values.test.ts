@@ -18,6 +18,8 @@ function answer(value: object): object {
   return { valueType: kind, [kind]: content };
 }
 
+/** Firestore refuses names between double underscores. */
+const name = fc.string().filter((text) => !/^__.*__$/.test(text));
 const leaf = fc.oneof(
   fc.constant(null),
   fc.boolean(),
@@ -27,12 +29,12 @@ const leaf = fc.oneof(
   fc.uint8Array({ maxLength: 20 }),
 );
 const { value } = fc.letrec((tie) => ({
-  value: fc.oneof({ maxDepth: 3 }, leaf, fc.array(tie('value')), fc.dictionary(fc.string(), tie('value'))),
+  value: fc.oneof({ maxDepth: 3 }, leaf, fc.array(tie('value')), fc.dictionary(name, tie('value'))),
 }));
 
 test('any document comes back as it was, its expiry to the microsecond', () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), value), fc.integer({ min: -1e15, max: 4e15 }), (fields, micros) => {
+    fc.property(fc.dictionary(name, value), fc.integer({ min: -1e15, max: 4e15 }), (fields, micros) => {
       const document = { ...fields, expire_at: micros } as Document;
       const stored = toFields(document);
       assert.ok('timestampValue' in stored['expire_at']!, 'TTL policies look at nothing else');

@@ -74,7 +74,7 @@ test('every kind of log line that a page names in code is written somewhere', ()
 
 /** Names in capitals that are no settings: environment of the examples, statuses of services, placeholders. */
 const OTHERS =
-  /^(SUBMIT_URL|NODE_COMPILE_CACHE|ALLOW_INTERNAL_ONLY|ALLOW_ALL|PROBE_SECRET_ORDERS|TO_JSON_STRING|PERMISSION_DENIED|DEADLINE_EXCEEDED|RESOURCE_EXHAUSTED|CURRENT_TIMESTAMP)$/;
+  /^(SUBMIT_URL|NODE_COMPILE_CACHE|NODE_OPTIONS|ALLOW_INTERNAL_ONLY|ALLOW_ALL|PROBE_SECRET_ORDERS|TO_JSON_STRING|PERMISSION_DENIED|DEADLINE_EXCEEDED|RESOURCE_EXHAUSTED|CURRENT_TIMESTAMP)$/;
 
 test('every setting that a page names in code exists', () => {
   const settings = new Set(Object.values(SETTINGS).map(({ env }) => env));
