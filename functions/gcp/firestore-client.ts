@@ -31,8 +31,10 @@ export async function connect(config: Config): Promise<FirestoreClient> {
 /** Options of a call. The header routes it to the database, an emulator lets its owner pass by all rules. */
 export function callOptions(config: Config, database: string) {
   const emulator: Record<string, string> = config.firestoreHost === null ? {} : { authorization: 'Bearer owner' };
+  // A call that nobody waits for any more is given up; the client's own timeout is five minutes.
+  const timeout = config.portDeadline / 1000;
   // The client writes into what it is given.
-  return () => ({ otherArgs: { headers: { 'google-cloud-resource-prefix': database, ...emulator } } });
+  return () => ({ timeout, otherArgs: { headers: { 'google-cloud-resource-prefix': database, ...emulator } } });
 }
 
 /** Hands over what a stream of answers brings. Rejects with the error that ends it. */

@@ -51,26 +51,27 @@ export function createStore({ config }: Pick<AdapterContext, 'config'>): Store &
     }
   }
 
-  /** Documents in the order of the paths, and the transaction that `newTransaction` opened. */
-  async function read(client: FirestoreClient, paths: readonly string[], within: BatchGetRequest) {
+  /** Documents in the order of the paths; `opened` hears of the transaction that `newTransaction` began. */
+  async function read(
+    client: FirestoreClient,
+    paths: readonly string[],
+    within: BatchGetRequest,
+    opened: (transaction: Uint8Array) => void = () => undefined,
+  ): Promise<(Document | null)[]> {
     const documents = paths.map(nameOf);
     const found = new Map<string, Document | null>();
-    let transaction = new Uint8Array();
     const stream = client.batchGetDocuments({ database, documents, ...within }, options());
     await each<BatchGetResponse>(stream, (response) => {
       // It is in one of the answers, and empty in the others.
-      if (response.transaction?.length) transaction = response.transaction as typeof transaction;
+      if (response.transaction?.length) opened(response.transaction as Uint8Array);
       if (response.found) found.set(response.found.name!, fromFields(response.found.fields ?? {}));
       else if (response.missing) found.set(response.missing, null);
     });
-    return {
-      transaction,
-      documents: documents.map((name) => {
-        const document = found.get(name);
-        if (document === undefined) throw new TransientError('unavailable', `Firestore did not answer for ${name}`);
-        return document;
-      }),
-    };
+    return documents.map((name) => {
+      const document = found.get(name);
+      if (document === undefined) throw new TransientError('unavailable', `Firestore did not answer for ${name}`);
+      return document;
+    });
   }
 
   async function transact<T>(work: (tx: Transaction) => Promise<T>, call: Call): Promise<T> {
@@ -80,13 +81,15 @@ export function createStore({ config }: Pick<AdapterContext, 'config'>): Store &
     const tx: Transaction = {
       async get(paths) {
         if (paths.length === 0) return [];
-        if (opened !== undefined) return (await read(client, paths, { transaction: await opened })).documents;
-        const first = read(client, paths, { newTransaction: { readWrite: {} } });
-        opened = first.then((answer) => {
-          if (answer.transaction.length > 0) return answer.transaction;
-          throw new TransientError('unavailable', 'Firestore opened no transaction');
-        });
-        return (await first).documents;
+        if (opened !== undefined) return read(client, paths, { transaction: await opened });
+        // Known as soon as it begins: a read that fails after that has left locks.
+        const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+        opened = promise;
+        const first = read(client, paths, { newTransaction: { readWrite: {} } }, resolve);
+        first.then(() => reject(new TransientError('unavailable', 'Firestore opened no transaction')), reject);
+        // Whoever needs it hears of its failure; until then it would count as unhandled, which ends the process.
+        opened.catch(() => undefined);
+        return first;
       },
       set(path, document) {
         writes.push({ update: { name: nameOf(path), fields: toFields(document) } });
@@ -113,7 +116,7 @@ export function createStore({ config }: Pick<AdapterContext, 'config'>): Store &
 
   return {
     transaction: (work) => within((call) => transact(work, call)),
-    get: (path) => within(async () => (await read(await connected(), [path], {})).documents[0]!),
+    get: (path) => within(async () => (await read(await connected(), [path], {}))[0]!),
     due: (query) =>
       within(async () => {
         const request = { parent: root, structuredQuery: dueQuery(query, nameOf) };
