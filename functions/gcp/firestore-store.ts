@@ -20,7 +20,10 @@ const ABORTED = 10;
 /** After these on a commit its effect is unknown: CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE. */
 const AMBIGUOUS = new Set<unknown>([1, 2, DEADLINE_EXCEEDED, 13, 14]);
 
-/** Documents in Firestore. Each call has the configured deadline and is tried once: repeating is the caller's decision. */
+/**
+ * Documents in Firestore. Each call has the configured deadline. The client may repeat a read within it; a commit is sent
+ * once, and repeating a transaction is the caller's decision.
+ */
 export function createStore({ config }: Pick<AdapterContext, 'config'>): Store & {
   close(): Promise<void>;
 } {
