@@ -1,4 +1,5 @@
-import { BigQuery } from '@google-cloud/bigquery';
+import { connect } from '../../local/clients.ts';
+import { DATASET } from '../../local/resources.ts';
 import type { CloudProcess } from './cloud-process.ts';
 import { tick } from './joined.ts';
 import { ROOT, Subject } from './subject.ts';
@@ -21,8 +22,8 @@ const LOOKBACK_SECONDS = 1200;
 
 export async function tableSize(cloud: CloudProcess): Promise<TableSize> {
   const env: Readonly<Record<string, string>> = { ...cloud.env, ...SETTINGS };
-  const client = new BigQuery({ projectId: env['PROJECT_ID']!, apiEndpoint: env['BIGQUERY_EMULATOR_HOST']! });
-  const events = client.dataset(env['DATASET']!).table('events');
+  const clients = connect(cloud.env as never);
+  const events = clients.bigquery.dataset(DATASET).table('events');
   /** Rows of one day, so many days ago. */
   const insert = (daysAgo: number) => {
     const time = new Date(Date.now() - daysAgo * 86_400_000).toISOString();
@@ -52,7 +53,7 @@ export async function tableSize(cloud: CloudProcess): Promise<TableSize> {
     }
     return { rows: ROWS, days: DAYS, bytes };
   } finally {
-    await join.stop();
+    await Promise.all([join.stop(), clients.close()]);
   }
 }
 
