@@ -169,6 +169,10 @@ function judgeFast(runs: ReadonlyMap<string, Run>): Target[] {
   });
 }
 
+if (values.only !== undefined && !PLANS.some(({ name }) => name.includes(values.only!))) {
+  process.stderr.write(`--only must be part of one of ${PLANS.map(({ name }) => name).join(', ')}\n`);
+  process.exit(2);
+}
 const EACH = ['starts', 'long-key', 'joined', 'table-size', 'backpressure', 'readable'] as const;
 const chosen = values.million ? 'million' : values.long;
 if (chosen !== undefined && !(chosen in LONG)) {

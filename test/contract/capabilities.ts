@@ -27,7 +27,8 @@ export const CAPABILITIES = {
     about: 'two transactions read a document, both change it',
     fake: 'the first commit wins, the other one is told contention',
     local: 'the first commit wins, the other one is told contention',
-    google: 'pessimistic by our setting: the second waits for the lock, at most 20 s, then ABORTED (contention)',
+    google:
+      'pessimistic by our setting: the second waits for the lock, at most 20 s, then ABORTED (contention); the deadline of a call (PORT_DEADLINE) may come first',
   },
   'bus: request that never arrived': { about: 'a publish that fails with UNAVAILABLE before its effect', ...KINDS },
   'bus: answer lost once': {
