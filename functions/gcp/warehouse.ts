@@ -1,6 +1,6 @@
-import { BigQuery } from '@google-cloud/bigquery';
 import { AmbiguousError, PermanentError, toError, TransientError } from '../core/errors.ts';
 import type { JobState, QueryJob, QueryParameter, ResultPage, Warehouse } from '../ports.ts';
+import { createBigQuery } from './bigquery-client.ts';
 import { getLarge } from './bigquery-get.ts';
 import type { AdapterContext } from './runtime.ts';
 
@@ -49,12 +49,9 @@ function timestampText(micros: number): string {
 
 /** Query jobs of BigQuery through its REST API. */
 export function createWarehouse({ config, clock }: AdapterContext): Warehouse {
-  const host = config.bigqueryHost;
-  const endpoint = host === null ? undefined : host.startsWith('http') ? host : `http://${host}`;
-  const options = { projectId: config.projectId, ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }) };
-  const client = new BigQuery(options);
+  const client = createBigQuery(config);
   // The client's repeats of a stream fail, and not where it could be caught.
-  const streaming = new BigQuery({ ...options, autoRetry: false });
+  const streaming = createBigQuery(config, { autoRetry: false });
   const { location } = config;
 
   /** One REST call. */
